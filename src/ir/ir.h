@@ -1,0 +1,202 @@
+// The IR of one region: a tree of blocks of ops, values in SSA form, inputs, array types, snapshots.
+//
+// Needs ir/types.h and ir/ops.h. Promises: structured control only (if / for / loop with yield; exit leaves), every value is
+// defined once and used only where its definition dominates (same block earlier, or an enclosing block earlier); everything that a
+// back end needs is in the Function: no pointers into CPython but the opaque object table.
+//
+// A region is entered with `inputs` unboxed by the caller into Activation::in (ir/activation.h); the body block's parameters are the
+// input parts in order. It never returns a value: it always leaves through an exit, whose snapshot says what the interpreter's
+// frames must hold.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "ir/ops.h"
+#include "ir/types.h"
+
+namespace hotloop::ir {
+
+using ValueId = uint32_t;
+using SnapshotId = uint32_t;
+using ArrayTypeId = uint32_t;
+using ObjectId = uint32_t;
+inline constexpr ValueId kNoValue = UINT32_MAX;
+inline constexpr SnapshotId kNoSnapshot = UINT32_MAX;
+inline constexpr uint32_t kNone = UINT32_MAX;
+
+struct Block;
+
+struct Op {
+  OpCode code = OpCode::Const;
+  Type type = Type::None;             // the `T` of the op's row (operand type for comparisons and stores)
+  uint32_t access = kNone;            // aload/astore: ArrayTypeId; load/store: scale
+  int64_t imm = 0;                    // see ops.def
+  SnapshotId snapshot = kNoSnapshot;  // kExits ops; for/loop: state before the loop (may be kNoSnapshot)
+  uint32_t exit_id = kNone;           // set by enumerate_exits()
+  int32_t line = 0;                   // source line, 0 unknown
+  std::vector<ValueId> operands;
+  std::vector<ValueId> results;
+  std::vector<Block*> blocks;         // if: then, else; for/loop: body
+
+  ValueId result() const { return results.empty() ? kNoValue : results[0]; }
+  bool has(Effects effect) const { return has_effect(code, effect); }
+};
+
+struct Block {
+  std::vector<ValueId> params;  // for: i, carried...; loop: carried...; region body: the input parts
+  std::vector<Op*> ops;         // the last one is a terminator: yield or exit
+};
+
+// Stride class of one axis of an array, guarded at entry.
+enum class Stride : uint8_t {
+  kItem,   // 'c': stride == itemsize
+  kZero,   // '0': stride == 0
+  kOther,  // 's': anything else, read by arr_stride
+};
+
+// What is known of an array operand; guarded at entry by the caller (exact ndarray, dtype, native byte order, aligned, ndim, strides).
+struct ArrayType {
+  PyKind elem = PyKind::NpFloat64;  // the scalar kind that a[i] gives; its part type is the element's machine type (np.bool: i1, one byte)
+  std::vector<Stride> strides;      // one per axis
+  bool writable = false;            // guarded only where the region stores to it
+  bool operator==(const ArrayType&) const = default;
+};
+
+// How to rebuild one Python value at an exit. Leaves name IR values; Tuple and SeqIter have children.
+struct SnapValue {
+  PyKind kind = PyKind::Unbound;
+  uint32_t index = kNone;            // Const: ObjectId; Input: input number; Array: ArrayTypeId (informative)
+  uint32_t box = 0;                  // identity: equal non-zero `box` in one exit means the same object (SEMANTICS of `is`, DESIGN T29)
+  std::vector<ValueId> values;       // pykind_info(kind).parts of them
+  std::vector<SnapValue> children;
+};
+
+// Where a value lives in a frame.
+enum class SlotKind : uint8_t {
+  kLocal,   // localsplus[index]
+  kCell,    // contents of the cell in localsplus[index]
+  kGlobal,  // globals()[objects[index]]
+  kName,    // locals()[objects[index]] of a module, class body or exec
+  kStack,   // stack item, 0 = bottom
+};
+struct Slot {
+  SlotKind kind = SlotKind::kLocal;
+  uint32_t index = 0;
+  bool operator==(const Slot&) const = default;
+};
+struct SlotValue {
+  Slot slot;
+  SnapValue value;
+};
+
+// What the caller frame does with the result of an inlined callee that is materialised (T18).
+enum class ResultUse : uint8_t { kPush, kDrop };
+
+struct FrameState {
+  ObjectId code = kNone;       // code object (outermost: the region's own)
+  ObjectId function = kNone;   // inlined frames: the function object
+  int32_t resume_unit = 0;     // code unit of the next instruction to run in this frame. In a frame that has a callee inlined above it: the CALL instruction in progress
+  int32_t return_unit = 0;     // only if a callee is inlined above: unit after the CALL, where the frame goes on once the result is there
+  ResultUse result_use = ResultUse::kPush;  // likewise
+  uint32_t stack_depth = 0;    // number of stack items after the exit (before the callee's result is pushed)
+  std::vector<SlotValue> slots;  // sparse for the outermost frame (only what differs from region entry), complete for inlined frames.
+                                 // kStack items of the outermost frame below its entry depth that are not listed are untouched.
+};
+
+struct Snapshot {
+  std::vector<FrameState> frames;  // outermost first
+};
+
+// One value that the region reads when it is entered. Its parts become parameters of the body block.
+struct Input {
+  enum class Source : uint8_t { kSlot, kConstGlobal };
+  Slot slot;
+  PyKind kind = PyKind::Unbound;       // guarded: exact type
+  ArrayTypeId array_type = kNone;      // kind == Array
+  uint32_t parts() const { return static_cast<uint32_t>(pykind_info(kind).parts); }
+};
+
+// A fact about a namespace that is checked at entry (cheaply, through a dict watcher): namespace[name] is object.
+struct NamespaceGuard {
+  ObjectId globals = kNone;  // dict
+  ObjectId builtins = kNone; // dict looked up when globals lacks the name, or kNone
+  ObjectId name = kNone;
+  ObjectId value = kNone;
+};
+// A fact about a function that was inlined: function.__code__ is code, __defaults__ and __kwdefaults__ are the same objects.
+struct FunctionGuard {
+  ObjectId function = kNone;
+  ObjectId code = kNone;
+  ObjectId defaults = kNone;    // kNone: NULL
+  ObjectId kwdefaults = kNone;  // kNone: NULL
+};
+// attribute `name` of a module (its dict) is object: math.sin, np.sqrt
+struct ObjectRef {
+  void* pointer = nullptr;  // PyObject*, kept alive by the region; null in text form
+  std::string text;         // for people: repr or name
+};
+
+struct Function {
+  std::string name = "region";
+  std::string file;
+  int32_t line = 0;
+  uint32_t entry_stack_depth = 0;  // of the frame at the header
+  Block* body = nullptr;           // params = input parts
+  std::vector<Input> inputs;
+  std::vector<ArrayType> array_types;
+  std::vector<Snapshot> snapshots;
+  std::vector<ObjectRef> objects;
+  std::vector<NamespaceGuard> namespace_guards;
+  std::vector<FunctionGuard> function_guards;
+
+  // Value table.
+  std::vector<Type> value_types;
+  Type type_of(ValueId v) const { return value_types[v]; }
+  ValueId new_value(Type type) {
+    value_types.push_back(type);
+    return static_cast<ValueId>(value_types.size() - 1);
+  }
+  Op* new_op(OpCode code, Type type) {
+    Op& op = op_store_.emplace_back();
+    op.code = code;
+    op.type = type;
+    return &op;
+  }
+  Block* new_block() { return &block_store_.emplace_back(); }
+  ArrayTypeId intern_array_type(const ArrayType& type);
+  ObjectId add_object(void* pointer, std::string text);  // interned by pointer when not null
+
+  Function() = default;
+  Function(const Function&) = delete;
+  Function& operator=(const Function&) = delete;
+
+ private:
+  std::deque<Op> op_store_;
+  std::deque<Block> block_store_;
+};
+
+// The distinct IR values that an exit through this snapshot stores, in first-use order over frames, slots, children. Exit code stores
+// value k to Activation::out[k]; the materialiser reads it there.
+std::vector<ValueId> snapshot_values(const Snapshot& snapshot);
+
+// All exits of a function in preorder: numbers ops (Op::exit_id) that have kExits. Call once, after the last pass.
+struct ExitInfo {
+  const Op* op;
+  SnapshotId snapshot;
+  ExitReason reason;  // guard/fcheck/exit: imm; addo..shlo: Overflow; bound: Bounds; poll: Breaker
+};
+std::vector<ExitInfo> enumerate_exits(Function& function);
+
+// Visits every op in preorder (an op before its blocks). Callback: void(Op&, Block&).
+template <typename Callback>
+void for_each_op(Block& block, Callback&& callback) {
+  for (size_t k = 0; k < block.ops.size(); ++k) {
+    Op* op = block.ops[k];
+    callback(*op, block);
+    for (Block* inner : op->blocks) for_each_op(*inner, callback);
+  }
+}
+
+}  // namespace hotloop::ir

@@ -1,0 +1,19 @@
+// The leaf numeric helpers owned by the core (helpers.def, owner core) and the table of helper addresses.
+// Needs ir/types.h. Promises: exactly the results of CPython and NumPy for the arguments that helpers.def allows; no state, no errno use by callers.
+#pragma once
+#include "ir/types.h"
+
+namespace hotloop::ir {
+
+struct HelperTable {
+  const void* address[kHelperCount] = {};  // null: not available (a call to it is refused when the region is built)
+  const void* at(HelperId id) const { return address[static_cast<int>(id)]; }
+};
+HelperTable core_helpers();
+
+double floordiv_f64(double a, double b);  // Python's a // b, REQUIRES b != 0 (SEMANTICS D4)
+double floormod_f64(double a, double b);  // Python's a % b, REQUIRES b != 0
+float floordiv_f32(float a, float b);
+float floormod_f32(float a, float b);
+
+}  // namespace hotloop::ir

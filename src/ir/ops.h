@@ -1,0 +1,47 @@
+// The op table (ops.def) as an enum and a row accessor.
+// Needs ir/types.h. Promises: op_info(code) is the row of ops.def; effects are asked here, never inferred from names.
+#pragma once
+#include <cstdint>
+#include <string_view>
+
+#include "ir/types.h"
+
+namespace hotloop::ir {
+
+enum Effects : uint16_t {
+  kPure = 0,              // may be moved, merged, dropped
+  kReadsHeader = 1 << 0,  // reads array object fields: constant inside a region, so movable like a pure op
+  kReadsArray = 1 << 1,   // reads array memory: ordered against kWritesArray
+  kWritesArray = 1 << 2,  // writes array memory
+  kExits = 1 << 3,        // names a snapshot and may leave native code
+  kPoll = 1 << 4,         // must stay where it is
+  kTerminator = 1 << 5,   // last op of a block, only there
+  kStructured = 1 << 6,   // owns blocks
+};
+
+enum class FpRule : uint8_t { none, silent };
+
+enum class OpCode : uint8_t {
+#define HL_OP(name, text, operands, result, effects, fp, doc) name,
+#include "ir/ops.def"
+#undef HL_OP
+};
+inline constexpr int kOpCount = 0
+#define HL_OP(name, text, operands, result, effects, fp, doc) +1
+#include "ir/ops.def"
+#undef HL_OP
+    ;
+
+struct OpInfo {
+  std::string_view text;
+  std::string_view operands;  // one letter per operand, see ops.def
+  char result;                // T, b, l, p, -, *
+  uint16_t effects;
+  FpRule fp;
+  std::string_view doc;
+};
+const OpInfo& op_info(OpCode code);
+bool op_from_text(std::string_view text, OpCode* out);
+inline bool has_effect(OpCode code, Effects effect) { return (op_info(code).effects & effect) != 0; }
+
+}  // namespace hotloop::ir

@@ -1,0 +1,80 @@
+// Machine types (dtype.def), Python kinds (pykind.def), exit reasons (exits.def), helper ids (helpers.def) as enums with their texts.
+// Needs nothing. Promises: each enum is exactly its table; *_text() never returns null; *_from_text() says whether it found the text.
+#pragma once
+#include <cstdint>
+#include <string_view>
+
+namespace hotloop::ir {
+
+enum class Type : uint8_t {
+#define HL_TYPE(name, text, size, cls) name,
+#include "ir/dtype.def"
+#undef HL_TYPE
+};
+enum class TypeClass : uint8_t { kNone, kBool, kSint, kUint, kFloat, kPtr };
+
+// What a value is to the Python program.
+enum class PyKind : uint8_t {
+#define HL_PYKIND(name, text, type, parts, doc) name,
+#include "ir/pykind.def"
+#undef HL_PYKIND
+};
+
+enum class ExitReason : uint8_t {
+#define HL_EXIT(name, text) name,
+#include "ir/exits.def"
+#undef HL_EXIT
+};
+inline constexpr int kExitReasonCount = 0
+#define HL_EXIT(name, text) +1
+#include "ir/exits.def"
+#undef HL_EXIT
+    ;
+
+enum class HelperId : uint16_t {
+#define HL_HELPER(name, text, sig, owner, doc) name,
+#include "ir/helpers.def"
+#undef HL_HELPER
+};
+inline constexpr int kHelperCount = 0
+#define HL_HELPER(name, text, sig, owner, doc) +1
+#include "ir/helpers.def"
+#undef HL_HELPER
+    ;
+
+struct TypeInfo {
+  std::string_view text;
+  int size;  // bytes
+  TypeClass cls;
+};
+const TypeInfo& type_info(Type type);
+inline int type_size(Type type) { return type_info(type).size; }
+inline bool is_float(Type type) { return type == Type::F32 || type == Type::F64; }
+inline bool is_signed(Type type) { return type_info(type).cls == TypeClass::kSint; }
+inline bool is_unsigned(Type type) { return type_info(type).cls == TypeClass::kUint; }
+inline bool is_int(Type type) { return is_signed(type) || is_unsigned(type); }
+bool type_from_text(std::string_view text, Type* out);
+
+struct PyKindInfo {
+  std::string_view text;
+  Type part_type;
+  int parts;
+};
+const PyKindInfo& pykind_info(PyKind kind);
+bool pykind_from_text(std::string_view text, PyKind* out);
+
+std::string_view exit_reason_text(ExitReason reason);
+std::string_view exit_reason_name(ExitReason reason);  // the enumerator's name, used in the text form
+bool exit_reason_from_name(std::string_view name, ExitReason* out);
+
+struct HelperInfo {
+  std::string_view text;
+  std::string_view signature;  // "d(dd)": see helpers.def
+};
+const HelperInfo& helper_info(HelperId id);
+bool helper_from_text(std::string_view text, HelperId* out);
+Type helper_result_type(HelperId id);
+Type helper_argument_type(HelperId id, int index);
+int helper_argument_count(HelperId id);
+
+}  // namespace hotloop::ir

@@ -1,0 +1,60 @@
+// What each Python operation means on known kinds, as IR: the only place where the rules of SEMANTICS (types of results, checks, warnings) become ops.
+//
+// Needs tracer/sym.h, ir/builder.h. Promises: the emitted ops compute exactly the interpreter's value or leave through Emit::before() (the state
+// before the current instruction, so that the interpreter does the operation, raises and warns itself); nothing is emitted when a
+// Refusal is returned... except dead pure ops. No function here runs Python code of the user; queries such as np.result_type are allowed.
+#pragma once
+#include <span>
+
+#include "base/result.h"
+#include "ir/builder.h"
+#include "ir/numeric.h"
+#include "tracer/sym.h"
+
+namespace hotloop::tracer {
+
+// What the semantic functions need of the recorder.
+class Emit {
+ public:
+  virtual ~Emit() = default;
+  virtual ir::Builder& b() = 0;
+  // Snapshot "nothing of the current instruction has happened": operands are on the stack, resume at its own unit. Cached per instruction;
+  // after an effect (astore) inside the instruction it must not be asked again.
+  virtual ir::SnapshotId before() = 0;
+  virtual uint32_t new_box() = 0;                               // fresh identity
+  virtual ir::ObjectId object(PyObject* object) = 0;            // keeps the object alive in the region
+  virtual const ir::HelperTable& helpers() = 0;
+  virtual base::Refusal refuse(base::RefusalReason reason, std::string detail) = 0;  // adds the current line
+};
+
+enum class BinaryOp : uint8_t { kAdd, kAnd, kFloorDivide, kLshift, kMatmul, kMultiply, kRemainder, kOr, kPower, kRshift, kSubtract, kTrueDivide, kXor };
+enum class UnaryOp : uint8_t { kNegative, kPositive, kInvert, kNot };
+enum class CompareOp : uint8_t { kLt, kLe, kEq, kNe, kGt, kGe };
+
+// a OP b. In-place forms on numbers and scalars are the same; in-place on arrays (mutation) is refused.
+base::Result<Sym> binary(Emit& e, BinaryOp op, const Sym& a, const Sym& b);
+base::Result<Sym> unary(Emit& e, UnaryOp op, const Sym& a);
+base::Result<Sym> compare(Emit& e, CompareOp op, const Sym& a, const Sym& b);
+// `a is b` where it is decidable without boxing (None tests, bools, known objects); else refusal.
+base::Result<Sym> identity(Emit& e, const Sym& a, const Sym& b, bool negate);
+// bool(a) as an i1 value.
+base::Result<ir::ValueId> truth(Emit& e, const Sym& a);
+
+// container[index] and container[index] = value: arrays by full integer or tuple index, known tuples by known index.
+base::Result<Sym> subscript(Emit& e, const Sym& container, const Sym& index);
+base::Result<bool> store_subscript(Emit& e, const Sym& container, const Sym& index, const Sym& value);  // true
+
+// object.name (no call): real, imag, shape, ndim, size of numbers and arrays; attributes of known modules (guarded by the caller through `module_attribute`).
+base::Result<Sym> attribute(Emit& e, const Sym& object, PyObject* name);
+
+// A call of a known builtin, math, cmath-free, NumPy function or type: abs min max int float bool complex len range round divmod, math.*, np.sqrt ....
+// is_known_callable says whether `call_known` has a model for it (else: a plain Python function to inline, or a refusal).
+bool is_known_callable(PyObject* callable);
+base::Result<Sym> call_known(Emit& e, PyObject* callable, std::span<const Sym> args, PyObject* kwnames);
+
+// A Sym for a known object: numbers and None by value, tuples by items where all items are known, everything else Const.
+Sym known(Emit& e, PyObject* object);
+// The kind with which `object` would be unboxed as an input, and for arrays its ArrayType; Unbound for null. Objects of no known type: Object.
+ir::PyKind classify(PyObject* object, ir::ArrayType* array_type);
+
+}  // namespace hotloop::tracer

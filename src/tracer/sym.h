@@ -1,0 +1,39 @@
+// A Python value as the recorder knows it: its exact Python kind, the IR values that carry it, and its identity.
+//
+// Needs ir/ir.h and Python.h (only for the type PyObject). Promises: a Sym is a value, freely copied; object pointers are borrowed from the
+// region's object table (ir::Function::objects), which keeps them alive.
+#pragma once
+#include <Python.h>
+
+#include <memory>
+#include <vector>
+
+#include "ir/ir.h"
+
+namespace hotloop::tracer {
+
+struct Sym {
+  ir::PyKind kind = ir::PyKind::Unbound;
+  ir::ValueId v[3] = {ir::kNoValue, ir::kNoValue, ir::kNoValue};  // the parts: pykind_info(kind).parts of them
+
+  // The known object, or null. kind == Const: always set (functions, modules, types, strings, None is kind None_). Also set for numeric
+  // constants (LOAD_CONST 2 is kind Int with object = the constant): exits then restore that very object.
+  PyObject* object = nullptr;
+
+  uint32_t input = ir::kNone;                 // it still is the object that came in as input n (a mere copy of a variable)
+  uint32_t box = 0;                           // identity number of an unboxed value: copies keep it, each operation makes a new one; 0 when `object` or `input` says it
+  ir::ArrayTypeId array_type = ir::kNone;     // kind == Array
+  std::shared_ptr<std::vector<Sym>> items;    // Tuple: the items; SeqIter: array, next index
+
+  bool is_const() const { return object != nullptr; }
+};
+
+inline bool is_np_int(ir::PyKind k) { return k >= ir::PyKind::NpInt8 && k <= ir::PyKind::NpUint64; }
+inline bool is_np_real_float(ir::PyKind k) { return k == ir::PyKind::NpFloat32 || k == ir::PyKind::NpFloat64; }
+inline bool is_np_complex(ir::PyKind k) { return k == ir::PyKind::NpComplex64 || k == ir::PyKind::NpComplex128; }
+inline bool is_np_scalar(ir::PyKind k) { return k >= ir::PyKind::NpBool && k <= ir::PyKind::NpComplex128; }
+inline bool is_py_number(ir::PyKind k) {
+  return k == ir::PyKind::Bool || k == ir::PyKind::Int || k == ir::PyKind::Float || k == ir::PyKind::Complex;
+}
+
+}  // namespace hotloop::tracer
