@@ -13,6 +13,6 @@ file(GLOB extension_sources CONFIGURE_DEPENDS
 python_add_library(_hotloop MODULE WITH_SOABI ${extension_sources} ${HOTLOOP_ASMJIT_SHIM})
 target_include_directories(_hotloop PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/pymodule)
 target_compile_definitions(_hotloop PRIVATE
-  HOTLOOP_VERSION="${SKBUILD_PROJECT_VERSION}" NPY_NO_DEPRECATED_API=NPY_2_0_API_VERSION NPY_TARGET_VERSION=NPY_2_0_API_VERSION)
+  HOTLOOP_VERSION="${HOTLOOP_VERSION}" NPY_NO_DEPRECATED_API=NPY_2_0_API_VERSION NPY_TARGET_VERSION=NPY_2_0_API_VERSION)
 target_link_libraries(_hotloop PRIVATE hotloop_core Python::NumPy)
 install(TARGETS _hotloop DESTINATION hotloop)
