@@ -172,6 +172,8 @@ HlPolicy hl_op_policy(HlOp op);
 /* 1: NULL lies below the callable ([NULL, callable, args...], 3.12); 0: above it ([callable, NULL, args...], 3.13+).
  * A bound method call is [function, self, args...] in both. */
 int hl_call_null_first(void);
+/* This version's own row for an opcode below 256: 1 and the values, 0 if there is none. */
+int hl_opcode_row(int opcode, const char** name, int* caches, HlOp* op);
 int hl_line_of_unit(PyCodeObject* code, int unit);                /* -1: no line */
 /* Does the code object have a backward jump that can be armed? */
 int hl_has_back_edge(PyCodeObject* code);

@@ -1,0 +1,33 @@
+/* tools.c: other tools, tracing, recursion (access.h: eval breaker, tools, recursion). Same for every version. */
+#include "cpython/internal.h"
+
+enum { kOurTool = 5, kUserTools = 6 }; /* ids 6 and 7 are sys.setprofile and sys.settrace: asked per thread instead */
+
+int hl_breaker_pending(PyThreadState* ts) { return *hl_breaker_address(ts) != 0; }
+
+int hl_tracing_swap(PyThreadState* ts, int tracing) {
+  int old = ts->tracing;
+  ts->tracing = tracing;
+  return old;
+}
+
+static int others(const uint8_t* tools, int n) {
+  const uint8_t mask = (1 << kUserTools) - 1 - (1 << kOurTool);
+  for (int i = 0; i < n; i++)
+    if (tools[i] & mask) return 1;
+  return 0;
+}
+
+int hl_other_tools_active(PyThreadState* ts, PyCodeObject* code) {
+  if (ts->c_tracefunc != NULL || ts->c_profilefunc != NULL) return 1;
+  if (others(ts->interp->monitors.tools, (int)sizeof ts->interp->monitors.tools)) return 1;
+  if (code == NULL || code->_co_monitoring == NULL) return 0;
+  return others(code->_co_monitoring->local_monitors.tools, (int)sizeof code->_co_monitoring->local_monitors.tools);
+}
+
+int hl_recursion_headroom(PyThreadState* ts) {
+  int py = ts->py_recursion_remaining, c = ts->c_recursion_remaining;
+  return py < c ? py : c;
+}
+
+int hl_is_main_interpreter(PyThreadState* ts) { return ts->interp == PyInterpreterState_Main(); }
