@@ -138,37 +138,36 @@ ensure_venv() {
 
 jobs_option() { echo "${HOTLOOP_JOBS:-$(nproc)}"; }
 
-# Whether the installed module is there and as new as the build and the Python sources.
-installed_is_current() {
-  local venv=$1 build=$2 stamp=$3 newer
-  newer=$(find "$build" -maxdepth 1 -name '_hotloop*.so' -newer "$stamp"
-    find "$ROOT/pymodule/hotloop" "$ROOT/pyproject.toml" -type f -newer "$stamp" ! -name '*.pyc')
-  [ -z "$newer" ] && compgen -G "$venv/lib/python*/site-packages/hotloop/_hotloop*.so" >/dev/null
-}
-
-# build_module X.Y: compiles into build/cpXY-release and installs into .venv/X.Y; nothing is done when nothing changed.
+# build_module X.Y: compiles into build/cpXY-release and installs into .venv/X.Y. The first time, and when the project's
+# metadata changed, pip does it as for a user; later only what changed is compiled and copied over the installed files.
 build_module() {
   local version=$1 venv="$ROOT/.venv/$1" build="$ROOT/build/cp${1//./}-release"
-  local stamp="$build/.installed"
-  # pip configures the first time; later Ninja says whether anything changed at all.
-  if [ -e "$build/build.ninja" ] && [ -e "$stamp" ]; then
+  local stamp="$build/.installed" installed="$venv/lib/python$1/site-packages"
+  if [ -e "$stamp" ] && [ -e "$build/build.ninja" ] && [ ! "$ROOT/pyproject.toml" -nt "$stamp" ] \
+    && [ -e "$installed/hotloop/__init__.py" ]; then
     cmake --build "$build" --target _hotloop -j "$(jobs_option)" </dev/null >&2 || die "the build for Python $version failed"
-    installed_is_current "$venv" "$build" "$stamp" && return 0
+    if [ -n "$(find "$build"/_hotloop*.so "$ROOT/pymodule/hotloop" -type f -newer "$stamp" ! -name '*.pyc')" ]; then
+      say "Python $version: updating hotloop in .venv/$version"
+      touch "$stamp.new"
+      # A running program may have the old module mapped: replace the file, never write into it.
+      rm -f "$installed"/hotloop/_hotloop*.so
+      cp "$build"/_hotloop*.so "$ROOT"/pymodule/hotloop/*.py* "$ROOT/pymodule/hotloop/py.typed" "$installed/hotloop/" \
+        || die "could not copy into $installed/hotloop"
+      mv "$stamp.new" "$stamp"
+    fi
+    return 0
   fi
   say "Python $version: building in ${build#"$ROOT"/} and installing into .venv/$version"
   local options=(-C "build-dir=$build")
   [ -z "${HOTLOOP_ASMJIT:-}" ] || options+=(-C "cmake.define.HOTLOOP_ASMJIT=$HOTLOOP_ASMJIT")
-  local moment
-  moment=$(mktemp)
-  # The project is installed as a user would, except that the environment's own build tools are used.
+  mkdir -p "$build"
+  touch "$stamp.new"
+  # The environment's own build tools are used, so that nothing is downloaded again.
   CMAKE_BUILD_PARALLEL_LEVEL=$(jobs_option) "$venv/bin/python" -m pip install --disable-pip-version-check \
-    --no-build-isolation --no-deps --force-reinstall -v "${options[@]}" "$ROOT" </dev/null 2>&1 \
-    | grep --line-buffered -E '^ *(\[[0-9]+/[0-9]+\]|.*(error|warning|Error|FAILED|Successfully)|\*\*\*)' >&2
-  if [ "${PIPESTATUS[0]}" != 0 ]; then
-    rm -f "$moment"
-    die "the build for Python $version failed; see it whole with: .venv/$version/bin/python -m pip install -v --no-build-isolation ."
-  fi
-  mkdir -p "$build" && mv "$moment" "$stamp"
+    --no-build-isolation --no-deps --force-reinstall -v "${options[@]}" "$ROOT" </dev/null 2>&1 | tee "$build/install.log" \
+    | grep --line-buffered -E '^ *(\[[0-9]+/[0-9]+\]|.*(error|warning|Error|FAILED)|\*\*\*)' >&2
+  [ "${PIPESTATUS[0]}" = 0 ] || die "the build for Python $version failed; all of its output is in ${build#"$ROOT"/}/install.log"
+  mv "$stamp.new" "$stamp"
 }
 
 # build_unit: the GoogleTest binary, once, without Python and with assertions.
