@@ -1,0 +1,200 @@
+// Binary operators on Python numbers (SEMANTICS D3.1, D4) and the dispatch to the NumPy scalar rules.
+// See semantics.h. Each function states which cases leave through the snapshot so that the interpreter raises.
+#include "tracer/semantics_binary.h"
+
+namespace hotloop::tracer {
+
+namespace {
+
+// a // b and a % b leave for a zero divisor; a // b also for MIN // -1 (beyond 64 bits).
+Result<Sym> int_division(Emit& e, BinaryOp op, const Sym& a, const Sym& b) {
+  ir::Builder& ir = e.b();
+  ValueId x = to_i64(e, a), y = to_i64(e, b);
+  auto divisor = known_int(b);
+  if (!divisor || *divisor == 0) {
+    ir.guard(ir.binary(OpCode::Ne, Type::I64, y, ir.const_i64(0)), ExitReason::ZeroDivide, e.before());
+  }
+  if (op == BinaryOp::kRemainder) return make_sym(e, PyKind::Int, ir.binary(OpCode::FloorMod, Type::I64, x, y));
+  if (!divisor || *divisor == -1) {
+    ValueId fits = ir.binary(OpCode::Or, Type::I1, ir.binary(OpCode::Ne, Type::I64, x, ir.const_i64(INT64_MIN)),
+                             ir.binary(OpCode::Ne, Type::I64, y, ir.const_i64(-1)));
+    ir.guard(fits, ExitReason::Overflow, e.before());
+  }
+  return make_sym(e, PyKind::Int, ir.binary(OpCode::FloorDiv, Type::I64, x, y));
+}
+
+// int / int is the correctly rounded quotient: one double division when both are exact doubles, else leave.
+Result<Sym> int_true_divide(Emit& e, const Sym& a, const Sym& b) {
+  ir::Builder& ir = e.b();
+  guard_exact_double(e, a);
+  guard_exact_double(e, b);
+  ValueId x = to_f64(e, a), y = to_f64(e, b);
+  if (auto d = known_int(b); !d || *d == 0) {
+    ir.guard(ir.binary(OpCode::Ne, Type::F64, y, ir.const_f64(0.0)), ExitReason::ZeroDivide, e.before());
+  }
+  return make_sym(e, PyKind::Float, ir.binary(OpCode::Div, Type::F64, x, y));
+}
+
+// The count must be known or guarded inside [0, 63]; larger counts are rare and left to the interpreter.
+Result<Sym> int_shift(Emit& e, BinaryOp op, const Sym& a, const Sym& b) {
+  ir::Builder& ir = e.b();
+  ValueId x = to_i64(e, a), count = to_i64(e, b);
+  if (auto n = known_int(b); !n || *n < 0 || *n > 63) guard_i64_range(e, count, 0, 63, ExitReason::Overflow);
+  if (op == BinaryOp::kRshift) return make_sym(e, PyKind::Int, ir.binary(OpCode::Shr, Type::I64, x, count));
+  return make_sym(e, PyKind::Int, ir.checked(OpCode::ShlO, Type::I64, {x, count}, e.before()));
+}
+
+// int ** small known exponent as checked products; every intermediate of the result fits if the result does (|x|^k <= |x|^n).
+Result<Sym> int_power(Emit& e, const Sym& a, const Sym& b) {
+  auto n = known_int(b);
+  if (!n || *n < 0 || *n > kMaxUnrolledPower) return unsupported(e, "**", a, b);
+  ir::Builder& ir = e.b();
+  if (*n == 0) return make_sym(e, PyKind::Int, ir.const_i64(1));
+  ValueId x = to_i64(e, a), r = x;
+  for (int64_t k = 1; k < *n; ++k) r = ir.checked(OpCode::MulO, Type::I64, {r, x}, e.before());
+  return make_sym(e, PyKind::Int, r);
+}
+
+Result<Sym> int_binary(Emit& e, BinaryOp op, const Sym& a, const Sym& b) {
+  ir::Builder& ir = e.b();
+  auto checked = [&](OpCode code) { return make_sym(e, PyKind::Int, ir.checked(code, Type::I64, {to_i64(e, a), to_i64(e, b)}, e.before())); };
+  auto bits = [&](OpCode code) {
+    if (a.kind == PyKind::Bool && b.kind == PyKind::Bool) return make_bool(e, ir.binary(code, Type::I1, a.v[0], b.v[0]));
+    return make_sym(e, PyKind::Int, ir.binary(code, Type::I64, to_i64(e, a), to_i64(e, b)));
+  };
+  switch (op) {
+    case BinaryOp::kAdd: return checked(OpCode::AddO);
+    case BinaryOp::kSubtract: return checked(OpCode::SubO);
+    case BinaryOp::kMultiply: return checked(OpCode::MulO);
+    case BinaryOp::kAnd: return bits(OpCode::And);
+    case BinaryOp::kOr: return bits(OpCode::Or);
+    case BinaryOp::kXor: return bits(OpCode::Xor);
+    case BinaryOp::kFloorDivide:
+    case BinaryOp::kRemainder: return int_division(e, op, a, b);
+    case BinaryOp::kTrueDivide: return int_true_divide(e, a, b);
+    case BinaryOp::kLshift:
+    case BinaryOp::kRshift: return int_shift(e, op, a, b);
+    case BinaryOp::kPower: return int_power(e, a, b);
+    case BinaryOp::kMatmul: return unsupported(e, "@", a, b);
+  }
+  return unsupported(e, "operator", a, b);
+}
+
+// float ** float is C pow for finite operands where it neither raises nor turns complex. The result must be a normal number (or come
+// from zero): CPython looks at errno, which the C library may set for results that underflow (SEMANTICS D4.12).
+Result<Sym> float_power(Emit& e, const Sym& a, const Sym& b) {
+  ir::Builder& ir = e.b();
+  ValueId x = to_f64(e, a), y = to_f64(e, b), zero = ir.const_f64(0.0);
+  auto all = [&](ValueId p, ValueId q) { return ir.binary(OpCode::And, Type::I1, p, q); };
+  auto any = [&](ValueId p, ValueId q) { return ir.binary(OpCode::Or, Type::I1, p, q); };
+  auto exponent = known_real(b);
+  ValueId ok = ir.unary(OpCode::IsFinite, Type::F64, x);
+  if (!exponent) ok = all(ok, ir.unary(OpCode::IsFinite, Type::F64, y));
+  if (!exponent || *exponent != static_cast<double>(static_cast<int64_t>(*exponent))) {
+    ValueId whole = ir.binary(OpCode::Eq, Type::F64, ir.unary(OpCode::Floor, Type::F64, y), y);
+    ok = all(ok, any(ir.binary(OpCode::Ge, Type::F64, x, zero), whole));
+  }
+  if (!exponent || *exponent < 0) {
+    ok = all(ok, any(ir.binary(OpCode::Ne, Type::F64, x, zero), ir.binary(OpCode::Ge, Type::F64, y, zero)));
+  }
+  ir.guard(ok, ExitReason::Domain, e.before());
+  ValueId r = ir.call(ir::HelperId::PowF64, {x, y});
+  ValueId normal = ir.binary(OpCode::Ge, Type::F64, ir.unary(OpCode::Abs, Type::F64, r), ir.const_f64(2.2250738585072014e-308));
+  ValueId good = all(ir.unary(OpCode::IsFinite, Type::F64, r), any(normal, ir.binary(OpCode::Eq, Type::F64, x, zero)));
+  ir.guard(good, ExitReason::Domain, e.before());
+  return make_sym(e, PyKind::Float, r);
+}
+
+Result<Sym> float_binary(Emit& e, BinaryOp op, const Sym& a, const Sym& b) {
+  ir::Builder& ir = e.b();
+  auto simple = [&](OpCode code) { return make_sym(e, PyKind::Float, ir.binary(code, Type::F64, to_f64(e, a), to_f64(e, b))); };
+  auto divide = [&](OpCode code) {
+    if (auto d = known_real(b); !d || *d == 0) {
+      ir.guard(ir.binary(OpCode::Ne, Type::F64, to_f64(e, b), ir.const_f64(0.0)), ExitReason::ZeroDivide, e.before());
+    }
+    return simple(code);
+  };
+  switch (op) {
+    case BinaryOp::kAdd: return simple(OpCode::Add);
+    case BinaryOp::kSubtract: return simple(OpCode::Sub);
+    case BinaryOp::kMultiply: return simple(OpCode::Mul);
+    case BinaryOp::kTrueDivide: return divide(OpCode::Div);
+    case BinaryOp::kFloorDivide: return divide(OpCode::FloorDiv);
+    case BinaryOp::kRemainder: return divide(OpCode::FloorMod);
+    case BinaryOp::kPower: return float_power(e, a, b);
+    default: return unsupported(e, "bit operator", a, b);
+  }
+}
+
+ComplexParts complex_product(Emit& e, ComplexParts a, ComplexParts b) {
+  ir::Builder& ir = e.b();
+  auto mul = [&](ValueId p, ValueId q) { return ir.binary(OpCode::Mul, Type::F64, p, q); };
+  return {ir.binary(OpCode::Sub, Type::F64, mul(a.re, b.re), mul(a.im, b.im)), ir.binary(OpCode::Add, Type::F64, mul(a.re, b.im), mul(a.im, b.re))};
+}
+
+// CPython's quotient: Smith's method with the larger part of the divisor as pivot, dividing (not multiplying by a reciprocal).
+Sym complex_divide(Emit& e, ComplexParts a, ComplexParts b) {
+  ir::Builder& ir = e.b();
+  auto bin = [&](OpCode code, ValueId p, ValueId q) { return ir.binary(code, Type::F64, p, q); };
+  auto pick = [&](ValueId c, ValueId p, ValueId q) { return ir.select(Type::F64, c, p, q); };
+  ValueId abs_re = ir.unary(OpCode::Abs, Type::F64, b.re), abs_im = ir.unary(OpCode::Abs, Type::F64, b.im);
+  ValueId by_re = bin(OpCode::Ge, abs_re, abs_im);
+  ValueId pivot = pick(by_re, b.re, b.im), other = pick(by_re, b.im, b.re);
+  // A zero divisor raises; a NaN part takes a third way. Both leave.
+  ValueId ordered = ir.binary(OpCode::Or, Type::I1, by_re, bin(OpCode::Ge, abs_im, abs_re));
+  ir.guard(ir.binary(OpCode::And, Type::I1, ordered, bin(OpCode::Ne, pivot, ir.const_f64(0.0))), ExitReason::ZeroDivide, e.before());
+  ValueId ratio = bin(OpCode::Div, other, pivot);
+  ValueId denominator = bin(OpCode::Add, pivot, bin(OpCode::Mul, other, ratio));
+  ValueId re = bin(OpCode::Add, pick(by_re, a.re, a.im), bin(OpCode::Mul, pick(by_re, a.im, a.re), ratio));
+  ValueId im_by_re = bin(OpCode::Sub, a.im, bin(OpCode::Mul, a.re, ratio));
+  ValueId im_by_im = bin(OpCode::Sub, bin(OpCode::Mul, a.im, ratio), a.re);
+  return make_sym(e, PyKind::Complex, bin(OpCode::Div, re, denominator), bin(OpCode::Div, pick(by_re, im_by_re, im_by_im), denominator));
+}
+
+// complex ** small known non-negative integer: repeated squaring that starts from 1+0j, as CPython does; leaves unless all is finite.
+Result<Sym> complex_power(Emit& e, const Sym& a, const Sym& b) {
+  auto n = known_int(b);
+  if (!n || *n < 1 || *n > kMaxUnrolledPower || a.kind != PyKind::Complex) return unsupported(e, "**", a, b);
+  ir::Builder& ir = e.b();
+  ComplexParts r{ir.const_f64(1.0), ir.const_f64(0.0)}, p{a.v[0], a.v[1]};
+  for (int64_t mask = 1; mask <= *n; mask <<= 1) {
+    if ((*n & mask) != 0) r = complex_product(e, r, p);
+    if ((mask << 1) <= *n) p = complex_product(e, p, p);
+  }
+  ValueId finite = ir.binary(OpCode::And, Type::I1, ir.unary(OpCode::IsFinite, Type::F64, r.re), ir.unary(OpCode::IsFinite, Type::F64, r.im));
+  ir.guard(finite, ExitReason::Domain, e.before());
+  return make_sym(e, PyKind::Complex, r.re, r.im);
+}
+
+Result<Sym> complex_binary(Emit& e, BinaryOp op, const Sym& a, const Sym& b) {
+  ir::Builder& ir = e.b();
+  if (op == BinaryOp::kPower) return complex_power(e, a, b);
+  ComplexParts x = to_complex(e, a), y = to_complex(e, b);
+  switch (op) {
+    case BinaryOp::kAdd:
+    case BinaryOp::kSubtract: {
+      OpCode code = op == BinaryOp::kAdd ? OpCode::Add : OpCode::Sub;
+      return make_sym(e, PyKind::Complex, ir.binary(code, Type::F64, x.re, y.re), ir.binary(code, Type::F64, x.im, y.im));
+    }
+    case BinaryOp::kMultiply: {
+      ComplexParts r = complex_product(e, x, y);
+      return make_sym(e, PyKind::Complex, r.re, r.im);
+    }
+    case BinaryOp::kTrueDivide: return complex_divide(e, x, y);
+    default: return unsupported(e, "operator", a, b);
+  }
+}
+
+}  // namespace
+
+Result<Sym> binary(Emit& e, BinaryOp op, const Sym& a, const Sym& b) {
+  if (is_py_number(a.kind) && is_py_number(b.kind)) {
+    if (a.kind == PyKind::Complex || b.kind == PyKind::Complex) return complex_binary(e, op, a, b);
+    if (a.kind == PyKind::Float || b.kind == PyKind::Float) return float_binary(e, op, a, b);
+    return int_binary(e, op, a, b);
+  }
+  if (is_real_number(a.kind) && is_real_number(b.kind)) return np_binary(e, op, a, b);
+  return unsupported(e, "operator", a, b);
+}
+
+}  // namespace hotloop::tracer
