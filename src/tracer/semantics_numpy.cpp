@@ -9,6 +9,7 @@ namespace {
 // The operand in the result's type. Weak Python ints must fit an integer result type (else OverflowError: leave).
 ValueId operand(Emit& e, const Sym& s, Type type) {
   if (s.kind == PyKind::Int && is_int(type)) return weak_int_to(e, s, type);
+  if (s.kind == PyKind::Int && type == Type::F32) return e.b().conv(Type::F32, to_f64(e, s));  // NumPy goes through double
   return to_type(e, s, type);
 }
 

@@ -1,0 +1,171 @@
+// Unary operators, comparisons, truth and identity (SEMANTICS D1.7, D2.2, D3.7, D4).
+// See semantics.h. A comparison with a NumPy scalar gives np.bool, one of Python numbers gives bool.
+#include "tracer/semantics_common.h"
+
+namespace hotloop::tracer {
+
+namespace {
+
+OpCode compare_code(CompareOp op) {
+  switch (op) {
+    case CompareOp::kLt: return OpCode::Lt;
+    case CompareOp::kLe: return OpCode::Le;
+    case CompareOp::kEq: return OpCode::Eq;
+    case CompareOp::kNe: return OpCode::Ne;
+    case CompareOp::kGt: return OpCode::Gt;
+    case CompareOp::kGe: return OpCode::Ge;
+  }
+  return OpCode::Eq;
+}
+
+ValueId compare_as(Emit& e, CompareOp op, const Sym& a, const Sym& b, Type type) {
+  return e.b().binary(compare_code(op), type, to_type(e, a, type), to_type(e, b, type));
+}
+
+// Python compares int with float exactly: as doubles where the int is an exact double, else leave.
+ValueId compare_python(Emit& e, CompareOp op, const Sym& a, const Sym& b) {
+  if (is_py_int_like(a.kind) && is_py_int_like(b.kind)) return compare_as(e, op, a, b, Type::I64);
+  guard_exact_double(e, a);
+  guard_exact_double(e, b);
+  return compare_as(e, op, a, b, Type::F64);
+}
+
+// Equality of complex numbers with complex, float or int: both parts equal.
+ValueId compare_complex(Emit& e, CompareOp op, const Sym& a, const Sym& b) {
+  guard_exact_double(e, a);
+  guard_exact_double(e, b);
+  ComplexParts x = to_complex(e, a), y = to_complex(e, b);
+  ir::Builder& ir = e.b();
+  OpCode code = op == CompareOp::kEq ? OpCode::Eq : OpCode::Ne;
+  OpCode join = op == CompareOp::kEq ? OpCode::And : OpCode::Or;
+  return ir.binary(join, Type::I1, ir.binary(code, Type::F64, x.re, y.re), ir.binary(code, Type::F64, x.im, y.im));
+}
+
+// The common type of a comparison that involves a NumPy scalar; None where hotloop has no exact one.
+Type np_compare_type(const Sym& a, const Sym& b) {
+  bool int_a = is_np_int(a.kind) || is_py_int_like(a.kind) || a.kind == PyKind::NpBool;
+  bool int_b = is_np_int(b.kind) || is_py_int_like(b.kind) || b.kind == PyKind::NpBool;
+  if (int_a && int_b) {
+    // Integers compare exactly. Everything but uint64 fits 64 signed bits.
+    bool wide_a = a.kind == PyKind::NpUint64, wide_b = b.kind == PyKind::NpUint64;
+    if (!wide_a && !wide_b) return Type::I64;
+    return wide_a && wide_b ? Type::U64 : Type::None;
+  }
+  PyKind kind = promote(a.kind, b.kind);
+  return kind == PyKind::Unbound ? Type::None : part_type(kind);
+}
+
+Result<ValueId> compare_numpy(Emit& e, CompareOp op, const Sym& a, const Sym& b) {
+  Type type = np_compare_type(a, b);
+  if (type == Type::None) return unsupported(e, "comparison", a, b);
+  if (type != Type::F32) return compare_as(e, op, a, b, type);
+  // float32 against a weak Python number: the number is converted to float32, an int through double.
+  auto convert = [&](const Sym& s) {
+    if (s.kind == PyKind::Int) return e.b().conv(Type::F32, to_f64(e, s));
+    if (s.kind == PyKind::Float && !s.is_const()) return f64_to_f32_checked(e, s.v[0]);
+    return to_type(e, s, Type::F32);
+  };
+  for (const Sym* s : {&a, &b}) {
+    auto v = known_real(*s);
+    if (v && s->kind == PyKind::Float && (*v > 3.4e38 || *v < -3.4e38)) return unsupported(e, "comparison", a, b);
+  }
+  return e.b().binary(compare_code(op), Type::F32, convert(a), convert(b));
+}
+
+// -a: MIN of a signed type and non-zero unsigned values leave (beyond 64 bits, or a warning).
+Result<Sym> negative(Emit& e, const Sym& a) {
+  ir::Builder& ir = e.b();
+  if (a.kind == PyKind::Complex) {
+    return make_sym(e, PyKind::Complex, ir.unary(OpCode::Neg, Type::F64, a.v[0]), ir.unary(OpCode::Neg, Type::F64, a.v[1]));
+  }
+  if (a.kind == PyKind::NpBool) return unsupported(e, "unary -", a);
+  PyKind kind = a.kind == PyKind::Bool ? PyKind::Int : a.kind;
+  Type type = part_type(kind);
+  ValueId x = to_type(e, a, type);
+  if (is_float(type)) return make_sym(e, kind, ir.unary(OpCode::Neg, type, x));
+  return make_sym(e, kind, ir.checked(OpCode::NegO, type, {x}, e.before()));
+}
+
+}  // namespace
+
+Result<Sym> unary(Emit& e, UnaryOp op, const Sym& a) {
+  ir::Builder& ir = e.b();
+  if (op == UnaryOp::kNot) {
+    auto t = truth(e, a);
+    if (!t) return t.refusal();
+    return make_bool(e, ir.unary(OpCode::Not, Type::I1, *t));
+  }
+  if (!is_real_number(a.kind) && a.kind != PyKind::Complex) return unsupported(e, "unary operator", a);
+  if (op == UnaryOp::kNegative) return negative(e, a);
+  if (op == UnaryOp::kPositive) {
+    if (a.kind == PyKind::NpBool) return unsupported(e, "unary +", a);
+    if (a.kind == PyKind::Bool) return make_sym(e, PyKind::Int, to_i64(e, a));
+    if (is_np_scalar(a.kind)) return make_sym(e, a.kind, a.v[0], a.v[1]);
+    return a;  // int, float and complex of exact type return themselves
+  }
+  if (a.kind == PyKind::NpBool) return make_sym(e, a.kind, ir.unary(OpCode::Not, Type::I1, a.v[0]));
+  if (is_np_int(a.kind)) return make_sym(e, a.kind, ir.unary(OpCode::Not, part_type(a.kind), a.v[0]));
+  if (is_py_int_like(a.kind)) return make_sym(e, PyKind::Int, ir.unary(OpCode::Not, Type::I64, to_i64(e, a)));
+  return unsupported(e, "unary ~", a);
+}
+
+Result<Sym> compare(Emit& e, CompareOp op, const Sym& a, const Sym& b) {
+  if (is_py_number(a.kind) && is_py_number(b.kind)) {
+    if (a.kind == PyKind::Complex || b.kind == PyKind::Complex) {
+      if (op != CompareOp::kEq && op != CompareOp::kNe) return unsupported(e, "ordering comparison", a, b);
+      return make_bool(e, compare_complex(e, op, a, b));
+    }
+    return make_bool(e, compare_python(e, op, a, b));
+  }
+  if (is_real_number(a.kind) && is_real_number(b.kind)) {
+    auto r = compare_numpy(e, op, a, b);
+    if (!r) return r.refusal();
+    return make_sym(e, PyKind::NpBool, *r);
+  }
+  if (a.kind == PyKind::Const && b.kind == PyKind::Const && PyUnicode_CheckExact(a.object) && PyUnicode_CheckExact(b.object) &&
+      (op == CompareOp::kEq || op == CompareOp::kNe)) {
+    bool equal = PyUnicode_Compare(a.object, b.object) == 0;
+    return known(e, equal == (op == CompareOp::kEq) ? Py_True : Py_False);
+  }
+  return unsupported(e, "comparison", a, b);
+}
+
+Result<Sym> identity(Emit& e, const Sym& a, const Sym& b, bool negate) {
+  auto answer = [&](bool same) { return known(e, same != negate ? Py_True : Py_False); };
+  auto singleton = [](const Sym& s) { return s.kind == PyKind::None_ || s.kind == PyKind::Const; };
+  if (a.kind == PyKind::None_ || b.kind == PyKind::None_) {
+    const Sym& other = a.kind == PyKind::None_ ? b : a;
+    if (other.kind == PyKind::None_) return answer(true);
+    if (other.kind == PyKind::Object) return e.refuse(RefusalReason::kUnsupportedType, "is None of an unknown object");
+    return answer(false);
+  }
+  if (singleton(a) && singleton(b)) return answer(a.object == b.object);
+  if (a.kind == PyKind::Bool && b.kind == PyKind::Bool) {
+    return make_bool(e, e.b().binary(negate ? OpCode::Xor : OpCode::Eq, Type::I1, a.v[0], b.v[0]));
+  }
+  bool bool_a = a.kind == PyKind::Bool, bool_b = b.kind == PyKind::Bool;
+  if ((bool_a || bool_b) && a.kind != PyKind::Object && b.kind != PyKind::Object) return answer(false);
+  return unsupported(e, "is", a, b);
+}
+
+Result<ValueId> truth(Emit& e, const Sym& a) {
+  ir::Builder& ir = e.b();
+  if (a.kind == PyKind::Bool || a.kind == PyKind::NpBool) return a.v[0];
+  if (a.kind == PyKind::None_) return ir.const_i1(false);
+  if (a.kind == PyKind::Complex) {
+    ValueId zero = ir.const_f64(0.0);
+    return ir.binary(OpCode::Or, Type::I1, ir.binary(OpCode::Ne, Type::F64, a.v[0], zero), ir.binary(OpCode::Ne, Type::F64, a.v[1], zero));
+  }
+  if (is_real_number(a.kind)) {
+    Type type = part_type(a.kind);
+    return ir.binary(OpCode::Ne, type, a.v[0], ir.const_bits(type, 0));
+  }
+  if (a.kind == PyKind::Tuple) return ir.const_i1(!a.items->empty());
+  if (a.kind == PyKind::Const) {
+    if (PyUnicode_CheckExact(a.object)) return ir.const_i1(PyUnicode_GET_LENGTH(a.object) != 0);
+    if (PyFunction_Check(a.object) || PyCFunction_Check(a.object) || PyModule_CheckExact(a.object)) return ir.const_i1(true);
+  }
+  return unsupported(e, "truth", a);
+}
+
+}  // namespace hotloop::tracer
