@@ -80,6 +80,10 @@ enum class SlotKind : uint8_t {
   kGlobal,  // globals()[objects[index]]
   kName,    // locals()[objects[index]] of a module, class body or exec
   kStack,   // stack item, 0 = bottom
+  // Inputs only:
+  kSeqArray,    // the array that the sequence iterator in stack item `index` walks over (kind Array; exhausted: no entry)
+  kSeqIndex,    // the next index of the sequence iterator in stack item `index` (kind Int)
+  kObjectCell,  // contents of the cell object objects[index] (the closure of an inlined function)
 };
 struct Slot {
   SlotKind kind = SlotKind::kLocal;
@@ -115,6 +119,7 @@ struct Input {
   Slot slot;
   PyKind kind = PyKind::Unbound;       // guarded: exact type
   ArrayTypeId array_type = kNone;      // kind == Array
+  ObjectId object = kNone;             // kind == Const: the slot holds this very object
   uint32_t parts() const { return static_cast<uint32_t>(pykind_info(kind).parts); }
 };
 

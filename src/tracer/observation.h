@@ -1,0 +1,53 @@
+// What was seen while the interpreter ran a hot loop: which instructions were executed and what was called.
+//
+// Needs Python.h and src/cpython/access.h (units). Promises: plain data, filled by the runtime from INSTRUCTION events, read by the
+// recorder. Code objects and callables are borrowed: whoever fills it keeps them alive until the record is made.
+//
+// A code object that is not in the table was never watched: nothing is known of it, and all of its paths count as possible. A code object
+// in the table was watched: a unit that is not marked was not executed meanwhile, and the recorder turns the way there into a side exit.
+#pragma once
+#include <Python.h>
+
+#include <cstddef>
+#include <unordered_map>
+#include <vector>
+
+namespace hotloop::tracer {
+
+class CodeObservation {
+ public:
+  // `unit` is where the event was reported: byte offset / 2, the opcode itself (HlInstr::op_unit). True when it is new.
+  bool mark(int unit) {
+    if (unit < 0) return false;
+    if (static_cast<size_t>(unit) >= hit_.size()) hit_.resize(static_cast<size_t>(unit) + 1);
+    if (hit_[static_cast<size_t>(unit)]) return false;
+    hit_[static_cast<size_t>(unit)] = true;
+    return true;
+  }
+  bool hit(int unit) const { return unit >= 0 && static_cast<size_t>(unit) < hit_.size() && hit_[static_cast<size_t>(unit)]; }
+
+  // Optional: the callable seen at a CALL (op_unit). nullptr: none seen or more than one.
+  void saw_call(int unit, PyObject* callable) {
+    auto [place, fresh] = calls_.try_emplace(unit, callable);
+    if (!fresh && place->second != callable) place->second = nullptr;
+  }
+  PyObject* call_target(int unit) const {
+    auto place = calls_.find(unit);
+    return place == calls_.end() ? nullptr : place->second;
+  }
+
+ private:
+  std::vector<bool> hit_;
+  std::unordered_map<int, PyObject*> calls_;
+};
+
+struct Observations {
+  std::unordered_map<PyCodeObject*, CodeObservation> codes;  // codes[code] says that `code` is watched
+
+  const CodeObservation* find(PyCodeObject* code) const {
+    auto place = codes.find(code);
+    return place == codes.end() ? nullptr : &place->second;
+  }
+};
+
+}  // namespace hotloop::tracer
