@@ -236,7 +236,8 @@ def show(error: BaseException) -> None:
         sys.excepthook(type(error), error, error.__traceback__)
     except Exception as second:
         sys.stderr.write("Error in sys.excepthook:\n")
-        sys.__excepthook__(type(second), second, second.__traceback__)
+        trace = second.__traceback__.tb_next if second.__traceback__ else None
+        sys.__excepthook__(type(second), second.with_traceback(trace), trace)
         sys.stderr.write("\nOriginal exception was:\n")
         sys.__excepthook__(type(error), error, error.__traceback__)
 
