@@ -217,7 +217,7 @@ int hl_eval_hook_installed(void);
 /* What a caller does with the result of an inlined callee. */
 typedef enum HlResultUse {
   HL_RESULT_PUSH = 0,  /* push it */
-  HL_RESULT_DROP = 1,  /* drop it (__init__: the instance is already on the caller's stack) */
+  HL_RESULT_DROP = 1,  /* drop it; TypeError if not None (__init__: the instance is already on the caller's stack) */
   HL_RESULT_NOT = 2,   /* push `not result` (may run Python) */
   HL_RESULT_BOOL = 3,  /* push `bool(result)` */
 } HlResultUse;
