@@ -6,14 +6,12 @@
 Then `hotloop.explain(f)` tells for each loop of a function whether it is compiled and, if not, why.
 """
 
-from __future__ import annotations
-
 import os as _os
 import sys as _sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import CodeType, TracebackType
+    from types import TracebackType
     from typing import Any
 
     from ._text import Inspection, Text
@@ -49,7 +47,7 @@ def enable(*, threads: int | None = None, gpu: bool | None = None, threshold: in
     """
     if _mode() == "0":
         return
-    values: dict[str, Any] = {
+    values: "dict[str, Any]" = {
         name: value
         for name, value in (("threads", threads), ("gpu", gpu), ("threshold", threshold))
         if value is not None
@@ -83,7 +81,7 @@ class paused:
         _hotloop.pause()
 
     def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+        self, kind: "type[BaseException] | None", value: "BaseException | None", traceback: "TracebackType | None"
     ) -> None:
         _hotloop.resume()
 
@@ -97,9 +95,9 @@ class options:
 
     __slots__ = ("_values", "_previous")
 
-    def __init__(self, **values: Any) -> None:
+    def __init__(self, **values: "Any") -> None:
         self._values = values
-        self._previous: list[dict[str, Any]] = []
+        self._previous: "list[dict[str, Any]]" = []
 
     def __enter__(self) -> None:
         self._previous.append(_set_options(self._values))
@@ -107,7 +105,7 @@ class options:
             _say_what_is_not_there_yet(self._values)
 
     def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+        self, kind: "type[BaseException] | None", value: "BaseException | None", traceback: "TracebackType | None"
     ) -> None:
         _hotloop.set_options(self._previous.pop())
 
@@ -123,12 +121,12 @@ class gpu(options):
         super().__init__(gpu=True)
 
 
-def stats() -> dict[str, Any]:
+def stats() -> "dict[str, Any]":
     """Counters since the start: loops seen and compiled, entries, exits, refusals by reason, seconds spent."""
     return _hotloop.stats()
 
 
-def explain(what: Any = None) -> Text:
+def explain(what: "Any" = None) -> "Text":
     """Tells, line by line, which loops of a function, method, class, module or code object are compiled and why the
     others are not; without an argument, of everything that got hot."""
     from ._text import explain
@@ -136,14 +134,14 @@ def explain(what: Any = None) -> Text:
     return explain(what)
 
 
-def inspect(what: Any = None) -> Inspection:
+def inspect(what: "Any" = None) -> "Inspection":
     """The compiled loops of a function (as for `explain`): `.ir` and `.asm` are text, `.regions` has them one by one."""
     from ._text import Inspection
 
     return Inspection(what)
 
 
-def report() -> Text:
+def report() -> "Text":
     """The hot loops of the whole program, those entered most often first, and what happened to each."""
     from ._text import report
 
@@ -159,13 +157,13 @@ _NOT_THERE_YET = {
 }
 
 
-def _set_options(values: dict[str, Any]) -> dict[str, Any]:
+def _set_options(values: "dict[str, Any]") -> "dict[str, Any]":
     """Sets options and returns the former values of exactly these."""
     former = _hotloop.set_options(values)
     return {name: former[name] for name in values}
 
 
-def _say_what_is_not_there_yet(values: dict[str, Any]) -> None:
+def _say_what_is_not_there_yet(values: "dict[str, Any]") -> None:
     for name in tuple(_NOT_THERE_YET):
         value, text = _NOT_THERE_YET[name]
         if values.get(name) == value:
@@ -190,7 +188,7 @@ def _start() -> None:
         _sys.stderr.write(f"hotloop: HOTLOOP={mode}: expected 1 (enable at import) or 0 (never enable)\n")
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     if name == "__version__":  # importlib.metadata takes longer to import than all of hotloop
         from importlib.metadata import version
 

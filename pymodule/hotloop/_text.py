@@ -72,18 +72,20 @@ def _collect_code(what: Any, found: list[types.CodeType], seen: set[int]) -> Non
 
 def loops_of(code: types.CodeType) -> dict[int, int]:
     """Every loop of the code: its header's code unit → its first line."""
-    headers: dict[int, int] = {}
-    lines: dict[int, int] = {}
-    targets: list[tuple[int, int]] = []
-    line = code.co_firstlineno
+    lines: list[tuple[int, int]] = []  # (offset, line)
+    jumps: list[tuple[int, int]] = []  # (target, offset)
     for instruction in dis.get_instructions(code):
-        if instruction.positions is not None and instruction.positions.lineno:
-            line = instruction.positions.lineno
-        lines[instruction.offset] = line
+        line = instruction.positions.lineno if instruction.positions else None
+        if line:
+            lines.append((instruction.offset, line))
         if instruction.opname in _BACKWARD and isinstance(instruction.argval, int):
-            targets.append((instruction.argval, line))
-    for target, jump_line in targets:
-        headers[target // 2] = lines.get(target, jump_line)
+            jumps.append((instruction.argval, instruction.offset))
+    headers: dict[int, int] = {}
+    for target, jump in sorted(jumps):
+        # The test of a while loop is compiled below its body: the lowest line between header and jump is the loop's.
+        inside = [line for offset, line in lines if target <= offset <= jump]
+        line = min(inside, default=code.co_firstlineno)
+        headers[target // 2] = min(line, headers.get(target // 2, line))
     return headers
 
 
