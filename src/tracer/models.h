@@ -1,0 +1,55 @@
+// The models of known callables: one function per row family of models.def.
+// Needs tracer/semantics_common.h. Internal to the semantics files. Each model states what leaves; argument counts are checked by the caller.
+#pragma once
+#include <span>
+#include <string_view>
+
+#include "tracer/semantics_common.h"
+
+namespace hotloop::tracer {
+
+struct ModelCall {
+  std::span<const Sym> args;
+  ir::HelperId helper;
+  std::string_view name;
+};
+using ModelFunction = Result<Sym> (*)(Emit&, const ModelCall&);
+
+Result<Sym> model_abs(Emit& e, const ModelCall& call);
+Result<Sym> model_min(Emit& e, const ModelCall& call);
+Result<Sym> model_max(Emit& e, const ModelCall& call);
+Result<Sym> model_int(Emit& e, const ModelCall& call);
+Result<Sym> model_float(Emit& e, const ModelCall& call);
+Result<Sym> model_bool(Emit& e, const ModelCall& call);
+Result<Sym> model_complex(Emit& e, const ModelCall& call);
+Result<Sym> model_len(Emit& e, const ModelCall& call);
+Result<Sym> model_range(Emit& e, const ModelCall& call);
+Result<Sym> model_round(Emit& e, const ModelCall& call);
+Result<Sym> model_divmod(Emit& e, const ModelCall& call);
+Result<Sym> model_pow(Emit& e, const ModelCall& call);
+Result<Sym> model_math_sqrt(Emit& e, const ModelCall& call);
+Result<Sym> model_math_fabs(Emit& e, const ModelCall& call);
+Result<Sym> model_math_floor(Emit& e, const ModelCall& call);
+Result<Sym> model_math_ceil(Emit& e, const ModelCall& call);
+Result<Sym> model_math_trunc(Emit& e, const ModelCall& call);
+Result<Sym> model_math_copysign(Emit& e, const ModelCall& call);
+Result<Sym> model_math_isnan(Emit& e, const ModelCall& call);
+Result<Sym> model_math_isinf(Emit& e, const ModelCall& call);
+Result<Sym> model_math_isfinite(Emit& e, const ModelCall& call);
+Result<Sym> model_math_degrees(Emit& e, const ModelCall& call);
+Result<Sym> model_math_radians(Emit& e, const ModelCall& call);
+Result<Sym> model_math_pow(Emit& e, const ModelCall& call);
+Result<Sym> model_math_2(Emit& e, const ModelCall& call);
+Result<Sym> model_math_1(Emit& e, const ModelCall& call);
+Result<Sym> model_math_log(Emit& e, const ModelCall& call);
+Result<Sym> model_np_sqrt(Emit& e, const ModelCall& call);
+Result<Sym> model_np_1(Emit& e, const ModelCall& call);
+Result<Sym> model_np_2(Emit& e, const ModelCall& call);
+Result<Sym> model_np_abs(Emit& e, const ModelCall& call);
+Result<Sym> model_np_floor(Emit& e, const ModelCall& call);
+Result<Sym> model_np_ceil(Emit& e, const ModelCall& call);
+Result<Sym> model_np_minimum(Emit& e, const ModelCall& call);
+Result<Sym> model_np_maximum(Emit& e, const ModelCall& call);
+Result<Sym> model_np_scalar(Emit& e, const ModelCall& call);
+
+}  // namespace hotloop::tracer

@@ -1,0 +1,136 @@
+// Models of builtins on numbers: abs min max int float bool complex len range round divmod pow (SEMANTICS D2.3, D2.4).
+#include "tracer/models.h"
+
+#include <string>
+
+namespace hotloop::tracer {
+
+Result<Sym> model_abs(Emit& e, const ModelCall& call) {
+  const Sym& a = call.args[0];
+  ir::Builder& ir = e.b();
+  if (a.kind == PyKind::Complex) {
+    // abs(complex) is hypot; not finite parts and results that overflow are left to the interpreter.
+    ValueId r = ir.call(ir::HelperId::HypotF64, {a.v[0], a.v[1]});
+    ir.guard(ir.unary(OpCode::IsFinite, Type::F64, r), ExitReason::Domain, e.before());
+    ValueId finite = ir.binary(OpCode::And, Type::I1, ir.unary(OpCode::IsFinite, Type::F64, a.v[0]), ir.unary(OpCode::IsFinite, Type::F64, a.v[1]));
+    ir.guard(finite, ExitReason::Domain, e.before());
+    return make_sym(e, PyKind::Float, r);
+  }
+  if (!is_real_number(a.kind)) return unsupported(e, "abs", a);
+  if (a.kind == PyKind::NpBool) return make_sym(e, a.kind, a.v[0]);
+  PyKind kind = a.kind == PyKind::Bool ? PyKind::Int : a.kind;
+  Type type = part_type(kind);
+  ValueId x = to_type(e, a, type);
+  if (is_unsigned(type)) return make_sym(e, kind, x);
+  if (is_signed(type)) {  // abs(MIN) does not fit
+    ir.guard(ir.binary(OpCode::Ne, type, x, ir.const_bits(type, int_range(type).lo)), ExitReason::Overflow, e.before());
+  }
+  return make_sym(e, kind, ir.unary(OpCode::Abs, type, x));
+}
+
+namespace {
+
+// min and max keep the first operand unless a later one compares better; operands of one kind only, since the result is an operand.
+Result<Sym> extreme(Emit& e, const ModelCall& call, CompareOp better) {
+  for (const Sym& s : call.args) {
+    if (s.kind != call.args[0].kind || !is_real_number(s.kind)) return unsupported(e, "min or max of different types", call.args[0], s);
+  }
+  ir::Builder& ir = e.b();
+  Sym best = call.args[0];
+  for (size_t k = 1; k < call.args.size(); ++k) {
+    auto c = compare(e, better, call.args[k], best);
+    if (!c) return c.refusal();
+    best = make_sym(e, best.kind, ir.select(part_type(best.kind), c->v[0], call.args[k].v[0], best.v[0]));
+  }
+  return best;
+}
+
+// A float as a Python int: the integral value t must fit 64 bits (NaN and inf raise: leave).
+Result<Sym> integral(Emit& e, ValueId t) { return make_sym(e, PyKind::Int, float_to_int(e, t, Type::F64, Type::I64, ExitReason::Domain)); }
+
+}  // namespace
+
+Result<Sym> model_min(Emit& e, const ModelCall& call) { return extreme(e, call, CompareOp::kLt); }
+Result<Sym> model_max(Emit& e, const ModelCall& call) { return extreme(e, call, CompareOp::kGt); }
+
+Result<Sym> model_int(Emit& e, const ModelCall& call) {
+  if (call.args.empty()) return make_sym(e, PyKind::Int, e.b().const_i64(0));
+  const Sym& a = call.args[0];
+  if (a.kind == PyKind::Int) return a;
+  if (!is_real_number(a.kind)) return unsupported(e, "int()", a);
+  if (is_float(part_type(a.kind))) return integral(e, to_f64(e, a));
+  return make_sym(e, PyKind::Int, int_value(e, a));
+}
+
+Result<Sym> model_float(Emit& e, const ModelCall& call) {
+  if (call.args.empty()) return make_sym(e, PyKind::Float, e.b().const_f64(0.0));
+  const Sym& a = call.args[0];
+  if (a.kind == PyKind::Float) return a;
+  if (!is_real_number(a.kind)) return unsupported(e, "float()", a);
+  return make_sym(e, PyKind::Float, to_f64(e, a));
+}
+
+Result<Sym> model_bool(Emit& e, const ModelCall& call) {
+  if (call.args.empty()) return known(e, Py_False);
+  auto t = truth(e, call.args[0]);
+  if (!t) return t.refusal();
+  return make_bool(e, *t);
+}
+
+Result<Sym> model_complex(Emit& e, const ModelCall& call) {
+  ir::Builder& ir = e.b();
+  if (call.args.empty()) return make_sym(e, PyKind::Complex, ir.const_f64(0.0), ir.const_f64(0.0));
+  const Sym& a = call.args[0];
+  if (call.args.size() == 1 && a.kind == PyKind::Complex) return a;
+  for (const Sym& s : call.args) {
+    if (!is_real_number(s.kind)) return unsupported(e, "complex()", s);
+  }
+  return make_sym(e, PyKind::Complex, to_f64(e, a), call.args.size() == 2 ? to_f64(e, call.args[1]) : ir.const_f64(0.0));
+}
+
+Result<Sym> model_len(Emit& e, const ModelCall& call) {
+  const Sym& a = call.args[0];
+  if (a.kind == PyKind::Tuple) return make_sym(e, PyKind::Int, e.b().const_i64(static_cast<int64_t>(a.items->size())));
+  if (a.kind != PyKind::Array || e.b().function().array_types[a.array_type].strides.empty()) return unsupported(e, "len()", a);
+  return make_sym(e, PyKind::Int, e.b().arr_dim(a.v[0], 0));
+}
+
+Result<Sym> model_range(Emit& e, const ModelCall& call) {
+  ir::Builder& ir = e.b();
+  ValueId parts[3] = {ir.const_i64(0), ir::kNoValue, ir.const_i64(1)};
+  std::vector<ValueId> given;
+  for (const Sym& s : call.args) {
+    if (!is_py_int_like(s.kind) && !is_np_int(s.kind)) return unsupported(e, "range()", s);
+    given.push_back(int_value(e, s));
+  }
+  if (given.size() == 1) {
+    parts[1] = given[0];
+  } else {
+    for (size_t k = 0; k < given.size(); ++k) parts[k] = given[k];
+  }
+  if (call.args.size() == 3) {
+    auto step = known_int(call.args[2]);
+    if (!step || *step == 0) ir.guard(ir.binary(OpCode::Ne, Type::I64, parts[2], ir.const_i64(0)), ExitReason::Domain, e.before());
+  }
+  return make_sym(e, PyKind::Range, parts[0], parts[1], parts[2]);
+}
+
+Result<Sym> model_round(Emit& e, const ModelCall& call) {
+  const Sym& a = call.args[0];
+  if (a.kind == PyKind::Int) return a;
+  if (is_py_int_like(a.kind) || is_np_int(a.kind)) return make_sym(e, PyKind::Int, int_value(e, a));
+  if (a.kind != PyKind::Float && !is_np_real_float(a.kind)) return unsupported(e, "round()", a);
+  return integral(e, e.b().unary(OpCode::Rint, Type::F64, to_f64(e, a)));
+}
+
+Result<Sym> model_divmod(Emit& e, const ModelCall& call) {
+  auto q = binary(e, BinaryOp::kFloorDivide, call.args[0], call.args[1]);
+  if (!q) return q.refusal();
+  auto r = binary(e, BinaryOp::kRemainder, call.args[0], call.args[1]);
+  if (!r) return r.refusal();
+  return make_tuple({*q, *r});
+}
+
+Result<Sym> model_pow(Emit& e, const ModelCall& call) { return binary(e, BinaryOp::kPower, call.args[0], call.args[1]); }
+
+}  // namespace hotloop::tracer
