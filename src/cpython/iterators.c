@@ -67,6 +67,7 @@ int hl_seq_iter_set_index(PyObject* it, Py_ssize_t index) {
 int hl_seq_iter_exhaust(PyObject* it) {
   HlSeqIter* s = as_seq_iter(it);
   if (s == NULL) return 0;
+  if (hl_iter_kind(it) == HL_ITER_LIST) s->index = -1; /* what 3.13 looks at first */
   Py_CLEAR(s->seq);
   return 1;
 }

@@ -242,6 +242,7 @@ static int check_iterators(void) {
     PyObject* v = it != NULL ? PyIter_Next(it) : NULL;
     if (v == NULL || !hl_seq_iter_read(it, &seq, &index) || seq != source || index != 2) r = -1;
     Py_XDECREF(v);
+    if (r == 0 && (!hl_seq_iter_exhaust(it) || PyIter_Next(it) != NULL || PyErr_Occurred())) r = -1;
     Py_XDECREF(it);
   }
   Py_XDECREF(tuple);
