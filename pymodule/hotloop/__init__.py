@@ -47,7 +47,7 @@ def enable(*, threads: int | None = None, gpu: bool | None = None, threshold: in
     """
     if _mode() == "0":
         return
-    values: "dict[str, Any]" = {
+    values: dict[str, Any] = {
         name: value
         for name, value in (("threads", threads), ("gpu", gpu), ("threshold", threshold))
         if value is not None
@@ -97,7 +97,7 @@ class options:
 
     def __init__(self, **values: "Any") -> None:
         self._values = values
-        self._previous: "list[dict[str, Any]]" = []
+        self._previous: list[dict[str, Any]] = []
 
     def __enter__(self) -> None:
         self._previous.append(_set_options(self._values))
@@ -121,7 +121,7 @@ class gpu(options):
         super().__init__(gpu=True)
 
 
-def stats() -> "dict[str, Any]":
+def stats() -> dict[str, "Any"]:
     """Counters since the start: loops seen and compiled, entries, exits, refusals by reason, seconds spent."""
     return _hotloop.stats()
 
@@ -157,13 +157,13 @@ _NOT_THERE_YET = {
 }
 
 
-def _set_options(values: "dict[str, Any]") -> "dict[str, Any]":
+def _set_options(values: dict[str, "Any"]) -> dict[str, "Any"]:
     """Sets options and returns the former values of exactly these."""
     former = _hotloop.set_options(values)
     return {name: former[name] for name in values}
 
 
-def _say_what_is_not_there_yet(values: "dict[str, Any]") -> None:
+def _say_what_is_not_there_yet(values: dict[str, "Any"]) -> None:
     for name in tuple(_NOT_THERE_YET):
         value, text = _NOT_THERE_YET[name]
         if values.get(name) == value:

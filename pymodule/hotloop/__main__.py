@@ -123,7 +123,9 @@ def load_script(name: str) -> tuple[CodeType, ModuleType]:
 
     path = os.path.join(os.getcwd(), name)  # made absolute, but not tidied: as python does
     module = new_main()
-    finder = None if os.path.isfile(path) and not is_archive(path) else machinery.PathFinder.find_spec("__main__", [path])
+    finder = (
+        None if os.path.isfile(path) and not is_archive(path) else machinery.PathFinder.find_spec("__main__", [path])
+    )
     if finder is not None:  # a folder or an archive with a __main__.py
         if sys.flags.safe_path:
             sys.path.insert(0, path)

@@ -26,5 +26,6 @@ def explain_import_error(error: ImportError) -> ImportError:
             "install it for this Python (pip install hotloop's source folder)"
         )
     return ImportError(
-        f"hotloop in {folder} has no extension module: install it (scripts/build in a checkout, or pip install its source folder)"
+        f"hotloop in {folder} has no extension module: "
+        "install it (scripts/build in a checkout, or pip install its source folder)"
     )

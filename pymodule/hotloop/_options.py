@@ -29,7 +29,7 @@ def _shown(value: Any) -> str:
 
 
 def _values(row: dict[str, Any]) -> str:
-    kind = row["kind"]
+    kind, allowed = str(row["kind"]), str(row["allowed"])
     if kind == "bool":
         return "1|0"
     if kind == "int":
@@ -37,8 +37,8 @@ def _values(row: dict[str, Any]) -> str:
     if kind == "seed:step":
         return "SEED:K"
     if kind == "set":
-        return row["allowed"].replace("|", ",")
-    return row["allowed"] or "TEXT"
+        return allowed.replace("|", ",")
+    return allowed or "TEXT"
 
 
 def from_word(row: dict[str, Any], word: str) -> Any:

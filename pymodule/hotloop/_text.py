@@ -110,9 +110,9 @@ def explain(what: Any = None) -> Text:
             known.setdefault(region["header_unit"], []).append(region)
         rows: list[tuple[Region | None, tuple[str, int] | None]] = []
         for unit, line in loops.items():
-            place = (code.co_filename, line)
-            rows += [(region, place) for region in known.pop(unit, ())] or [(None, place)]
-        rows += [(region, None) for group in known.values() for region in group]
+            here = (code.co_filename, line)
+            rows += [(region, here) for region in known.pop(unit, ())] or [(None, here)]
+        rows += [(region, None) for rest in known.values() for region in rest]
         lines += _rows(rows)
     if not lines:
         return Text("no loops")

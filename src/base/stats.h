@@ -18,7 +18,7 @@ struct Stats {
   std::array<uint64_t, kRefusalCount> refusals{};  // by RefusalReason
 
   void count_refusal(RefusalReason reason) {
-    ++regions_refused;
+    ++refused;
     ++refusals[static_cast<size_t>(reason)];
   }
 };

@@ -126,7 +126,8 @@ def test_version_conditions_stay_in_cpython() -> None:
     offenders = [
         str(p.relative_to(ROOT))
         for p in sources()
-        if component(p) != "cpython" and re.search(r"^\s*#\s*(el)?if.*PY_(VERSION_HEX|MINOR_VERSION)", p.read_text(), re.MULTILINE)
+        if component(p) != "cpython"
+        and re.search(r"^\s*#\s*(el)?if.*PY_(VERSION_HEX|MINOR_VERSION)", p.read_text(), re.MULTILINE)
     ]
     assert offenders == []
 

@@ -66,7 +66,7 @@ TEST(Stats, CountRefusalsByReasonAndVisitEveryRow) {
       stats,
       [&](const char* name, uint64_t value, const char*) {
         EXPECT_TRUE(seen.insert(name).second) << name;
-        if (!std::strcmp(name, "regions_refused")) refused = value;
+        if (!std::strcmp(name, "refused")) refused = value;
       },
       [&](const char* name, uint64_t value, const char*) {
         EXPECT_TRUE(seen.insert(name).second) << name;
