@@ -22,6 +22,15 @@ static_assert(offsetof(Activation, breaker) == 16);
 static_assert(offsetof(Activation, force_countdown) == 24);
 static_assert(offsetof(Activation, forced) == 32);
 
+// The rule of forced exits, the same for the evaluator and for emitted code: every op that may exit (ops.def: kExits), except `exit` itself,
+// first subtracts 1 from the countdown. When that gives 0, it leaves through its own exit with `forced` set, whatever its operands are, and
+// without looking at them. `exit` leaves anyway: it neither counts nor sets `forced`.
+inline bool count_forced_exit(Activation* activation) {
+  if (--activation->force_countdown != 0) return false;
+  activation->forced = 1;
+  return true;
+}
+
 // Runs the region, returns the exit id (index into enumerate_exits()).
 using NativeFunction = uint32_t (*)(Activation*);
 

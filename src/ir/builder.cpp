@@ -7,16 +7,6 @@
 namespace hotloop::ir {
 namespace {
 
-Type type_of_letter(char letter, Type op_type) {
-  switch (letter) {
-    case 'T': return op_type;
-    case 'b': return Type::I1;
-    case 'l': return Type::I64;
-    case 'p': return Type::Ptr;
-    default: return Type::None;
-  }
-}
-
 // The operand column of ops.def against these values. The verifier says more, with text; this stops a wrong caller where it stands.
 [[maybe_unused]] bool operands_fit(const Function& function, OpCode code, Type type, std::span<const ValueId> operands) {
   const std::string_view letters = op_info(code).operands;
@@ -24,7 +14,7 @@ Type type_of_letter(char letter, Type op_type) {
   for (char letter : letters) {
     if (letter == '*') return true;
     if (k == operands.size() || operands[k] >= function.value_types.size()) return false;
-    if (function.type_of(operands[k]) != type_of_letter(letter, type)) return false;
+    if (function.type_of(operands[k]) != letter_type(letter, type)) return false;
     ++k;
   }
   return k == operands.size();
@@ -38,7 +28,7 @@ Op* Builder::append(OpCode code, Type type, std::span<const ValueId> operands) {
   op->line = line_;
   op->operands.assign(operands.begin(), operands.end());
   const char result = op_info(code).result;
-  if (result != '-' && result != '*') op->results.push_back(function_.new_value(type_of_letter(result, type)));
+  if (result != '-' && result != '*') op->results.push_back(function_.new_value(letter_type(result, type)));
   block_->ops.push_back(op);
   return op;
 }

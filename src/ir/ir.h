@@ -36,6 +36,7 @@ struct Op {
   SnapshotId snapshot = kNoSnapshot;  // kExits ops; for/loop: state before the loop (may be kNoSnapshot)
   uint32_t exit_id = kNone;           // set by enumerate_exits()
   int32_t line = 0;                   // source line, 0 unknown
+  uint32_t mark = 0;                  // scratch number of the pass or back end at work, meaningless between them
   std::vector<ValueId> operands;
   std::vector<ValueId> results;
   std::vector<Block*> blocks;         // if: then, else; for/loop: body

@@ -25,4 +25,36 @@ bool op_from_text(std::string_view text, OpCode* out) {
   return false;
 }
 
+Attribute attribute_of(OpCode code) {
+  switch (code) {
+    case OpCode::Const: return Attribute::kBits;
+    case OpCode::Call: return Attribute::kHelper;
+    case OpCode::ArrDim:
+    case OpCode::ArrStride: return Attribute::kAxis;
+    case OpCode::ALoad:
+    case OpCode::AStore: return Attribute::kArrayType;
+    case OpCode::Load:
+    case OpCode::Store: return Attribute::kAddress;
+    case OpCode::Guard:
+    case OpCode::FCheck:
+    case OpCode::Exit: return Attribute::kReason;
+    default: return Attribute::kNone;
+  }
+}
+
+Type letter_type(char letter, Type op_type) {
+  switch (letter) {
+    case 'T': return op_type;
+    case 'b': return Type::I1;
+    case 'l': return Type::I64;
+    case 'p': return Type::Ptr;
+    default: return Type::None;
+  }
+}
+
+bool has_type_suffix(OpCode code) {
+  const OpInfo& info = op_info(code);
+  return info.result == 'T' || info.operands.find('T') != std::string_view::npos;
+}
+
 }  // namespace hotloop::ir

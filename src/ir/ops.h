@@ -42,6 +42,16 @@ struct OpInfo {
 };
 const OpInfo& op_info(OpCode code);
 bool op_from_text(std::string_view text, OpCode* out);
+
+// What an op's imm and access fields mean.
+enum class Attribute : uint8_t { kNone, kBits, kHelper, kAxis, kArrayType, kAddress, kReason };
+Attribute attribute_of(OpCode code);
+
+// The machine type that a letter of the operands or result column stands for; None for '*' and '-'.
+Type letter_type(char letter, Type op_type);
+// Whether the op's type is part of its text (`add.f64`): its row mentions T.
+bool has_type_suffix(OpCode code);
+
 inline bool has_effect(OpCode code, Effects effect) { return (op_info(code).effects & effect) != 0; }
 
 }  // namespace hotloop::ir

@@ -1,0 +1,540 @@
+// The evaluator: walks the tree of blocks, one handler per row of ops.def (a missing one does not compile).
+//
+// Needs ir/evaluator.h. Promises: the exits, out values, stores and float bits that machine code must give, NaN payloads included (SSE: the
+// first operand's NaN wins). As the oracle it does not trust its input: a REQUIRES of ops.def that does not hold ends the process with the op's
+// text, because there the machine code's behaviour would be undefined. Recursion depth is the nesting depth of blocks.
+#include "ir/evaluator.h"
+
+#include <bit>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include "ir/text.h"
+
+namespace hotloop::ir {
+namespace {
+
+enum class Flow : uint8_t { kNext, kYield, kExit };
+
+// The SSE instructions themselves: a compiler may swap the operands of a commutative operation, which shows in NaN payloads.
+#define HL_SSE_BINARY(name, instruction_f64, instruction_f32)                \
+  double name(double a, double b) {                                         \
+    asm(instruction_f64 " %1, %0" : "+x"(a) : "x"(b));                      \
+    return a;                                                               \
+  }                                                                         \
+  float name(float a, float b) {                                            \
+    asm(instruction_f32 " %1, %0" : "+x"(a) : "x"(b));                      \
+    return a;                                                               \
+  }
+HL_SSE_BINARY(sse_add, "addsd", "addss")
+HL_SSE_BINARY(sse_sub, "subsd", "subss")
+HL_SSE_BINARY(sse_mul, "mulsd", "mulss")
+HL_SSE_BINARY(sse_div, "divsd", "divss")
+#undef HL_SSE_BINARY
+
+double sse_sqrt(double a) {
+  asm("sqrtsd %0, %0" : "+x"(a));
+  return a;
+}
+float sse_sqrt(float a) {
+  asm("sqrtss %0, %0" : "+x"(a));
+  return a;
+}
+
+template <typename T>
+struct Tag {
+  using type = T;
+};
+
+// Calls `run` with the C++ type that stands for the machine type; false when it is not among those of the family.
+template <typename Run>
+bool with_int(Type type, Run&& run) {
+  switch (type) {
+    case Type::I8: run(Tag<int8_t>{}); return true;
+    case Type::I16: run(Tag<int16_t>{}); return true;
+    case Type::I32: run(Tag<int32_t>{}); return true;
+    case Type::I64: run(Tag<int64_t>{}); return true;
+    case Type::U8: run(Tag<uint8_t>{}); return true;
+    case Type::U16: run(Tag<uint16_t>{}); return true;
+    case Type::U32: run(Tag<uint32_t>{}); return true;
+    case Type::U64: run(Tag<uint64_t>{}); return true;
+    default: return false;
+  }
+}
+template <typename Run>
+bool with_float(Type type, Run&& run) {
+  if (type == Type::F64) return run(Tag<double>{}), true;
+  if (type == Type::F32) return run(Tag<float>{}), true;
+  return false;
+}
+template <typename Run>
+bool with_scalar(Type type, Run&& run) {
+  if (type == Type::I1) return run(Tag<bool>{}), true;
+  return with_float(type, run) || with_int(type, run);
+}
+
+template <typename T>
+T from_cell(int64_t cell) {
+  if constexpr (std::is_same_v<T, double>) return std::bit_cast<double>(cell);
+  else if constexpr (std::is_same_v<T, float>) return std::bit_cast<float>(static_cast<uint32_t>(cell));
+  else if constexpr (std::is_same_v<T, bool>) return cell != 0;
+  else return static_cast<T>(cell);
+}
+template <typename T>
+int64_t to_cell(T value) {
+  if constexpr (std::is_same_v<T, double>) return std::bit_cast<int64_t>(value);
+  else if constexpr (std::is_same_v<T, float>) return static_cast<int64_t>(std::bit_cast<uint32_t>(value));
+  else return static_cast<int64_t>(value);
+}
+
+template <typename T>
+using UnsignedOf = std::make_unsigned_t<T>;
+
+template <typename T>
+T wrapping_mul(T a, T b) {
+  return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+
+template <typename T>
+T floor_div_int(T a, T b) {
+  if constexpr (std::is_unsigned_v<T>) return static_cast<T>(a / b);
+  else {
+    const T quotient = static_cast<T>(a / b);
+    return a % b != 0 && (a < 0) != (b < 0) ? static_cast<T>(quotient - 1) : quotient;
+  }
+}
+template <typename T>
+T floor_mod_int(T a, T b) {
+  if constexpr (std::is_unsigned_v<T>) return static_cast<T>(a % b);
+  else {
+    if (b == -1) return 0;
+    const T rest = static_cast<T>(a % b);
+    return rest != 0 && (rest < 0) != (b < 0) ? static_cast<T>(rest + b) : rest;
+  }
+}
+
+inline double floor_div_float(double a, double b) { return floordiv_f64(a, b); }
+inline float floor_div_float(float a, float b) { return floordiv_f32(a, b); }
+inline double floor_mod_float(double a, double b) { return floormod_f64(a, b); }
+inline float floor_mod_float(float a, float b) { return floormod_f32(a, b); }
+
+// Whether trunc(value) is a T.
+template <typename T, typename Float>
+bool truncates_into(Float value) {
+  const Float whole = std::trunc(value);
+  const Float low = static_cast<Float>(std::numeric_limits<T>::min());                                             // exact: 0 or a power of two
+  const Float past = static_cast<Float>(std::ldexp(Float(1), std::numeric_limits<T>::digits));                     // max + 1
+  return whole >= low && whole < past;  // false for NaN
+}
+
+class Machine {
+ public:
+  Machine(const Function& f, const HelperTable& helpers, Activation* activation)
+      : f_(f), helpers_(helpers), activation_(activation), cells_(f.value_types.size()) {}
+
+  uint32_t run() {
+    const std::vector<ValueId>& params = f_.body->params;
+    for (size_t k = 0; k < params.size(); ++k) cells_[params[k]] = activation_->in[k];
+    run_block(*f_.body);
+    return exit_id_;
+  }
+
+ private:
+  using Handler = Flow (Machine::*)(const Op&);
+  static const Handler kHandlers[];
+
+  Flow run_block(const Block& block) {
+    for (const Op* op : block.ops) {
+      const Flow flow = (this->*kHandlers[static_cast<size_t>(op->code)])(*op);
+      if (flow != Flow::kNext) return flow;
+    }
+    return Flow::kExit;  // not reached in a verified function
+  }
+
+  [[noreturn]] void broken(const Op& op, const char* what) const {
+    std::fprintf(stderr, "hotloop: IR evaluator: %s: %s\n", print(f_, op).c_str(), what);
+    std::abort();
+  }
+  void require(bool holds, const Op& op, const char* what) const {
+    if (!holds) broken(op, what);
+  }
+
+  template <typename T>
+  T get(const Op& op, size_t k) const {
+    return from_cell<T>(cells_[op.operands[k]]);
+  }
+  int64_t index(const Op& op, size_t k) const { return cells_[op.operands[k]]; }
+  template <typename T>
+  Flow set(const Op& op, T value) {
+    cells_[op.results[0]] = to_cell(value);
+    return Flow::kNext;
+  }
+
+  // f(Tag<T>) gives the result, for T the op's type.
+  template <typename Compute>
+  Flow over_ints(const Op& op, Compute&& compute) {
+    require(with_int(op.type, [&](auto tag) { set(op, compute(tag)); }), op, "no such integer type");
+    return Flow::kNext;
+  }
+  template <typename Compute>
+  Flow over_floats(const Op& op, Compute&& compute) {
+    require(with_float(op.type, [&](auto tag) { set(op, compute(tag)); }), op, "no such float type");
+    return Flow::kNext;
+  }
+  template <typename Ints, typename Floats>
+  Flow over_numbers(const Op& op, Ints&& ints, Floats&& floats) {
+    return is_float(op.type) ? over_floats(op, floats) : over_ints(op, ints);
+  }
+  template <typename Compute>
+  Flow compare(const Op& op, Compute&& compute) {
+    if (op.type == Type::Ptr) return set(op, compute(cells_[op.operands[0]], cells_[op.operands[1]]));
+    require(with_scalar(op.type, [&](auto tag) {
+              using T = typename decltype(tag)::type;
+              set(op, compute(get<T>(op, 0), get<T>(op, 1)));
+            }), op, "no such type");
+    return Flow::kNext;
+  }
+
+  Flow leave(const Op& op) {
+    int64_t* out = activation_->out;
+    for (ValueId v : snapshot_values(f_.snapshots[op.snapshot])) *out++ = cells_[v];
+    exit_id_ = op.exit_id;
+    return Flow::kExit;
+  }
+  // An op that may exit: `compute` stores the result and says whether the op succeeded.
+  template <typename Compute>
+  Flow checked(const Op& op, Compute&& compute) {
+    if (count_forced_exit(activation_) || !compute()) return leave(op);
+    return Flow::kNext;
+  }
+  template <typename Compute>
+  Flow checked_ints(const Op& op, Compute&& compute) {
+    return checked(op, [&] {
+      bool fits = false;
+      require(with_int(op.type, [&](auto tag) {
+                using T = typename decltype(tag)::type;
+                T result{};
+                fits = compute(tag, &result);
+                set(op, result);
+              }), op, "no such integer type");
+      return fits;
+    });
+  }
+
+  // Copies a block's yielded values (from operand `first`) to `targets`, all at once.
+  void assign(const std::vector<ValueId>& sources, size_t first, const std::vector<ValueId>& targets, size_t first_target) {
+    scratch_.clear();
+    for (size_t k = first; k < sources.size(); ++k) scratch_.push_back(cells_[sources[k]]);
+    for (size_t k = 0; k < scratch_.size(); ++k) cells_[targets[first_target + k]] = scratch_[k];
+  }
+
+  char* element(const Op& op, size_t first_index);
+  template <typename T>
+  Flow load_from(const Op& op, const char* address);
+  Flow load_any(const Op& op, const char* address);
+  void store_any(const Op& op, char* address, int64_t cell);
+  char* address_of(const Op& op) const;
+  int64_t shift_count(const Op& op) const;
+
+#define HL_OP(name, text, operands, result, effects, fp, doc) Flow run_##name(const Op& op);
+#include "ir/ops.def"
+#undef HL_OP
+
+  const Function& f_;
+  const HelperTable& helpers_;
+  Activation* activation_;
+  std::vector<int64_t> cells_;
+  std::vector<int64_t> scratch_;
+  uint32_t exit_id_ = kNone;
+};
+
+const Machine::Handler Machine::kHandlers[] = {
+#define HL_OP(name, text, operands, result, effects, fp, doc) &Machine::run_##name,
+#include "ir/ops.def"
+#undef HL_OP
+};
+
+// The handlers' bodies: T is the op's type, a and b its operands.
+#define T_OF(tag) typename decltype(tag)::type
+#define UNARY(expression)              \
+  [&]([[maybe_unused]] auto tag) {    \
+    using T = T_OF(tag);              \
+    [[maybe_unused]] const T a = get<T>(op, 0); \
+    return static_cast<T>(expression); \
+  }
+#define BINARY(expression)             \
+  [&](auto tag) {                     \
+    using T = T_OF(tag);              \
+    const T a = get<T>(op, 0);        \
+    const T b = get<T>(op, 1);        \
+    return static_cast<T>(expression); \
+  }
+
+Flow Machine::run_Const(const Op& op) {
+  cells_[op.results[0]] = op.imm;
+  return Flow::kNext;
+}
+
+Flow Machine::run_Add(const Op& op) { return over_numbers(op, BINARY(static_cast<UnsignedOf<T>>(a) + static_cast<UnsignedOf<T>>(b)), BINARY(sse_add(a, b))); }
+Flow Machine::run_Sub(const Op& op) { return over_numbers(op, BINARY(static_cast<UnsignedOf<T>>(a) - static_cast<UnsignedOf<T>>(b)), BINARY(sse_sub(a, b))); }
+Flow Machine::run_Mul(const Op& op) { return over_numbers(op, BINARY(wrapping_mul(a, b)), BINARY(sse_mul(a, b))); }
+Flow Machine::run_Div(const Op& op) { return over_floats(op, BINARY(sse_div(a, b))); }
+Flow Machine::run_Neg(const Op& op) { return over_numbers(op, UNARY(-static_cast<UnsignedOf<T>>(a)), UNARY(-a)); }
+Flow Machine::run_Abs(const Op& op) {
+  return over_numbers(op, UNARY(a < T(0) ? static_cast<T>(-static_cast<UnsignedOf<T>>(a)) : a), UNARY(std::fabs(a)));
+}
+Flow Machine::run_Sqrt(const Op& op) { return over_floats(op, UNARY(sse_sqrt(a))); }
+Flow Machine::run_Floor(const Op& op) { return over_floats(op, UNARY(std::floor(a))); }
+Flow Machine::run_Ceil(const Op& op) { return over_floats(op, UNARY(std::ceil(a))); }
+Flow Machine::run_Trunc(const Op& op) { return over_floats(op, UNARY(std::trunc(a))); }
+Flow Machine::run_Rint(const Op& op) { return over_floats(op, UNARY(std::nearbyint(a))); }
+Flow Machine::run_Copysign(const Op& op) { return over_floats(op, BINARY(std::copysign(a, b))); }
+
+Flow Machine::run_FloorDiv(const Op& op) {
+  return over_numbers(
+      op,
+      [&](auto tag) {
+        using T = T_OF(tag);
+        const T a = get<T>(op, 0);
+        const T b = get<T>(op, 1);
+        require(b != 0, op, "division by zero");
+        if constexpr (std::is_signed_v<T>) require(b != -1 || a != std::numeric_limits<T>::min(), op, "quotient out of range");
+        return floor_div_int(a, b);
+      },
+      BINARY((require(b != 0, op, "division by zero"), floor_div_float(a, b))));
+}
+Flow Machine::run_FloorMod(const Op& op) {
+  return over_numbers(op, BINARY((require(b != 0, op, "division by zero"), floor_mod_int(a, b))),
+                      BINARY((require(b != 0, op, "division by zero"), floor_mod_float(a, b))));
+}
+
+Flow Machine::run_AddO(const Op& op) {
+  return checked_ints(op, [&](auto tag, auto* r) { return !__builtin_add_overflow(get<T_OF(tag)>(op, 0), get<T_OF(tag)>(op, 1), r); });
+}
+Flow Machine::run_SubO(const Op& op) {
+  return checked_ints(op, [&](auto tag, auto* r) { return !__builtin_sub_overflow(get<T_OF(tag)>(op, 0), get<T_OF(tag)>(op, 1), r); });
+}
+Flow Machine::run_MulO(const Op& op) {
+  return checked_ints(op, [&](auto tag, auto* r) { return !__builtin_mul_overflow(get<T_OF(tag)>(op, 0), get<T_OF(tag)>(op, 1), r); });
+}
+Flow Machine::run_NegO(const Op& op) {
+  return checked_ints(op, [&](auto tag, auto* r) { return !__builtin_sub_overflow(T_OF(tag){0}, get<T_OF(tag)>(op, 0), r); });
+}
+int64_t Machine::shift_count(const Op& op) const {
+  const int64_t count = cells_[op.operands[1]];
+  require(count >= 0 && count < type_size(op.type) * 8, op, "shift count out of range");
+  return count;
+}
+Flow Machine::run_ShlO(const Op& op) {
+  return checked_ints(op, [&](auto tag, auto* r) {
+    using T = T_OF(tag);
+    const T a = get<T>(op, 0);
+    const int64_t count = shift_count(op);
+    *r = static_cast<T>(static_cast<uint64_t>(a) << count);
+    return static_cast<T>(*r >> count) == a;
+  });
+}
+
+Flow Machine::run_And(const Op& op) { return set(op, cells_[op.operands[0]] & cells_[op.operands[1]]); }
+Flow Machine::run_Or(const Op& op) { return set(op, cells_[op.operands[0]] | cells_[op.operands[1]]); }
+Flow Machine::run_Xor(const Op& op) { return set(op, cells_[op.operands[0]] ^ cells_[op.operands[1]]); }
+Flow Machine::run_Not(const Op& op) {
+  if (op.type == Type::I1) return set(op, cells_[op.operands[0]] ^ 1);
+  return over_ints(op, UNARY(~a));
+}
+Flow Machine::run_Shl(const Op& op) { return over_ints(op, UNARY(static_cast<uint64_t>(a) << shift_count(op))); }
+Flow Machine::run_Shr(const Op& op) { return over_ints(op, UNARY(a >> shift_count(op))); }
+
+Flow Machine::run_Eq(const Op& op) { return compare(op, [](auto a, auto b) { return a == b; }); }
+Flow Machine::run_Ne(const Op& op) { return compare(op, [](auto a, auto b) { return a != b; }); }
+Flow Machine::run_Lt(const Op& op) { return compare(op, [](auto a, auto b) { return a < b; }); }
+Flow Machine::run_Le(const Op& op) { return compare(op, [](auto a, auto b) { return a <= b; }); }
+Flow Machine::run_Gt(const Op& op) { return compare(op, [](auto a, auto b) { return a > b; }); }
+Flow Machine::run_Ge(const Op& op) { return compare(op, [](auto a, auto b) { return a >= b; }); }
+Flow Machine::run_IsFinite(const Op& op) {
+  require(with_float(op.type, [&](auto tag) { set(op, std::isfinite(get<T_OF(tag)>(op, 0))); }), op, "no such float type");
+  return Flow::kNext;
+}
+Flow Machine::run_Select(const Op& op) { return set(op, cells_[op.operands[cells_[op.operands[0]] != 0 ? 1 : 2]]); }
+
+Flow Machine::run_Conv(const Op& op) {
+  const Type from = f_.type_of(op.operands[0]);
+  require(with_scalar(from, [&](auto from_tag) {
+            using From = T_OF(from_tag);
+            const From value = get<From>(op, 0);
+            require(with_scalar(op.type, [&](auto to_tag) {
+                      using To = T_OF(to_tag);
+                      if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) {
+                        require(truncates_into<To>(value), op, "float out of the integer's range");
+                      }
+                      if constexpr (std::is_same_v<To, bool>) set(op, value != From(0));
+                      else set(op, static_cast<To>(value));
+                    }), op, "no such type");
+          }), op, "no such type");
+  return Flow::kNext;
+}
+
+Flow Machine::run_Call(const Op& op) {
+  const auto helper = static_cast<HelperId>(op.imm);
+  const void* address = helpers_.at(helper);
+  require(address != nullptr, op, "the helper is not available");
+  const std::string_view signature = helper_info(helper).signature;
+  if (signature == "d(d)") return set(op, reinterpret_cast<double (*)(double)>(address)(get<double>(op, 0)));
+  if (signature == "d(dd)") return set(op, reinterpret_cast<double (*)(double, double)>(address)(get<double>(op, 0), get<double>(op, 1)));
+  if (signature == "f(f)") return set(op, reinterpret_cast<float (*)(float)>(address)(get<float>(op, 0)));
+  if (signature == "f(ff)") return set(op, reinterpret_cast<float (*)(float, float)>(address)(get<float>(op, 0), get<float>(op, 1)));
+  broken(op, "unknown signature");
+}
+
+template <typename T>
+T field_at(int64_t object, int offset) {
+  T value{};
+  std::memcpy(&value, reinterpret_cast<const char*>(object) + offset, sizeof value);
+  return value;
+}
+int64_t dim_of(int64_t array, int64_t axis) { return field_at<const int64_t*>(array, kArrayDimsOffset)[axis]; }
+int64_t stride_of(int64_t array, int64_t axis) { return field_at<const int64_t*>(array, kArrayStridesOffset)[axis]; }
+
+Flow Machine::run_ArrData(const Op& op) { return set(op, field_at<int64_t>(index(op, 0), kArrayDataOffset)); }
+Flow Machine::run_ArrDim(const Op& op) { return set(op, dim_of(index(op, 0), op.imm)); }
+Flow Machine::run_ArrStride(const Op& op) { return set(op, stride_of(index(op, 0), op.imm)); }
+Flow Machine::run_Bound(const Op& op) {
+  return checked(op, [&] {
+    const int64_t i = index(op, 0);
+    const int64_t n = index(op, 1);
+    const int64_t wrapped = i < 0 && n >= 0 ? i + n : i;
+    set(op, wrapped);
+    return n >= 0 && wrapped >= 0 && wrapped < n;
+  });
+}
+
+char* Machine::element(const Op& op, size_t first_index) {
+  const int64_t array = index(op, 0);
+  const ArrayType& type = f_.array_types[op.access];
+  char* address = field_at<char*>(array, kArrayDataOffset);
+  for (size_t axis = 0; axis < type.strides.size(); ++axis) {
+    const int64_t i = index(op, first_index + axis);
+    const int64_t stride = stride_of(array, static_cast<int64_t>(axis));
+    require(i >= 0 && i < dim_of(array, static_cast<int64_t>(axis)), op, "index out of range");
+    if (type.strides[axis] == Stride::kItem) require(stride == type_size(op.type), op, "the stride is not the item size");
+    if (type.strides[axis] == Stride::kZero) require(stride == 0, op, "the stride is not zero");
+    address += i * stride;
+  }
+  return address;
+}
+
+Flow Machine::load_any(const Op& op, const char* address) {
+  if (op.type == Type::Ptr) {
+    int64_t value = 0;
+    std::memcpy(&value, address, sizeof value);
+    return set(op, value);
+  }
+  if (op.type == Type::I1) return set(op, *address != 0);
+  require(with_scalar(op.type, [&](auto tag) {
+            T_OF(tag) value{};
+            std::memcpy(&value, address, sizeof value);
+            set(op, value);
+          }), op, "no such type");
+  return Flow::kNext;
+}
+void Machine::store_any(const Op& op, char* address, int64_t cell) {
+  std::memcpy(address, &cell, static_cast<size_t>(type_size(op.type)));  // little-endian: the low bytes are the value
+}
+
+Flow Machine::run_ALoad(const Op& op) { return load_any(op, element(op, 1)); }
+Flow Machine::run_AStore(const Op& op) {
+  store_any(op, element(op, 2), cells_[op.operands[1]]);
+  return Flow::kNext;
+}
+Flow Machine::run_PtrAdd(const Op& op) { return set(op, index(op, 0) + index(op, 1)); }
+char* Machine::address_of(const Op& op) const {
+  const uint64_t offset = static_cast<uint64_t>(index(op, 1)) * op.access + static_cast<uint64_t>(op.imm);
+  return reinterpret_cast<char*>(static_cast<uint64_t>(index(op, 0)) + offset);
+}
+Flow Machine::run_Load(const Op& op) { return load_any(op, address_of(op)); }
+Flow Machine::run_Store(const Op& op) {
+  store_any(op, address_of(op), cells_[op.operands[2]]);
+  return Flow::kNext;
+}
+
+Flow Machine::run_Guard(const Op& op) {
+  return checked(op, [&] { return cells_[op.operands[0]] != 0; });
+}
+Flow Machine::run_FCheck(const Op& op) {
+  return checked(op, [&] {
+    bool passes = false;
+    require(with_float(op.type, [&](auto tag) {
+              using T = T_OF(tag);
+              const T result = get<T>(op, 0);
+              bool any_nan = false;
+              bool all_finite = true;
+              for (size_t k = 1; k < op.operands.size(); ++k) {
+                any_nan = any_nan || std::isnan(get<T>(op, k));
+                all_finite = all_finite && std::isfinite(get<T>(op, k));
+              }
+              passes = !(std::isnan(result) && !any_nan) && !(std::isinf(result) && all_finite);
+            }), op, "no such float type");
+    return passes;
+  });
+}
+Flow Machine::run_Poll(const Op& op) {
+  return checked(op, [&] { return activation_->breaker == nullptr || *activation_->breaker == 0; });
+}
+Flow Machine::run_Exit(const Op& op) { return leave(op); }
+
+Flow Machine::run_If(const Op& op) {
+  const Block& block = *op.blocks[cells_[op.operands[0]] != 0 ? 0 : 1];
+  const Flow flow = run_block(block);
+  if (flow == Flow::kExit) return flow;
+  assign(block.ops.back()->operands, 0, op.results, 0);
+  return Flow::kNext;
+}
+
+Flow Machine::run_For(const Op& op) {
+  int64_t i = index(op, 0);
+  const int64_t hi = index(op, 1);
+  const int64_t step = index(op, 2);
+  require(step != 0, op, "the step is zero");
+  const Block& body = *op.blocks[0];
+  bool goes_on = step > 0 ? i < hi : i > hi;
+  assign(op.operands, 3, goes_on ? body.params : op.results, goes_on ? 1 : 0);
+  while (goes_on) {
+    cells_[body.params[0]] = i;
+    if (run_block(body) == Flow::kExit) return Flow::kExit;
+    const std::vector<ValueId>& yielded = body.ops.back()->operands;
+    goes_on = cells_[yielded[0]] != 0 && !__builtin_add_overflow(i, step, &i) && (step > 0 ? i < hi : i > hi);
+    assign(yielded, 1, goes_on ? body.params : op.results, goes_on ? 1 : 0);
+  }
+  return Flow::kNext;
+}
+
+Flow Machine::run_Loop(const Op& op) {
+  const Block& body = *op.blocks[0];
+  assign(op.operands, 0, body.params, 0);
+  for (;;) {
+    if (run_block(body) == Flow::kExit) return Flow::kExit;
+    const std::vector<ValueId>& yielded = body.ops.back()->operands;
+    const bool goes_on = cells_[yielded[0]] != 0;
+    assign(yielded, 1, goes_on ? body.params : op.results, 0);
+    if (!goes_on) return Flow::kNext;
+  }
+}
+
+Flow Machine::run_Yield(const Op&) { return Flow::kYield; }
+
+#undef UNARY
+#undef BINARY
+#undef T_OF
+
+}  // namespace
+
+uint32_t evaluate(const Function& function, const HelperTable& helpers, Activation* activation) {
+  return Machine(function, helpers, activation).run();
+}
+
+}  // namespace hotloop::ir

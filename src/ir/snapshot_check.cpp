@@ -1,0 +1,133 @@
+// Checks of snapshots, inputs and tables for the verifier. Needs ir/snapshot_check.h. Promises: as there; looks at nothing but its arguments.
+#include "ir/snapshot_check.h"
+
+#include <algorithm>
+
+namespace hotloop::ir {
+namespace {
+
+constexpr size_t kMaxAxes = 64;  // NumPy's own limit
+
+std::string kind_text(PyKind kind) { return std::string(pykind_info(kind).text); }
+
+bool is_numpy_scalar(PyKind kind) { return kind >= PyKind::NpBool && kind <= PyKind::NpComplex128; }
+
+std::string check_object(const Function& f, ObjectId id, const char* what, bool optional = false) {
+  if ((optional && id == kNone) || id < f.objects.size()) return {};
+  return std::string(what) + " is not in the object table";
+}
+
+std::string check_slot(const Function& f, const Slot& slot) {
+  if (slot.kind != SlotKind::kGlobal && slot.kind != SlotKind::kName) return {};
+  return check_object(f, slot.index, "the slot's name");
+}
+
+// The parts and children of one value.
+std::string check_value(const Function& f, const SnapValue& value, int depth) {
+  if (depth > 32) return "tuples nested too deeply";
+  const PyKindInfo& info = pykind_info(value.kind);
+  if (value.values.size() != static_cast<size_t>(info.parts)) {
+    return kind_text(value.kind) + " needs " + std::to_string(info.parts) + " values, not " + std::to_string(value.values.size());
+  }
+  for (ValueId v : value.values) {
+    if (v >= f.value_types.size()) return "value %" + std::to_string(v) + " is not defined";
+    if (f.type_of(v) == info.part_type) continue;
+    return kind_text(value.kind) + " needs " + std::string(type_info(info.part_type).text) + " values, %" + std::to_string(v) + " is " +
+           std::string(type_info(f.type_of(v)).text);
+  }
+  if (value.kind == PyKind::Const) {
+    if (std::string bad = check_object(f, value.index, "the constant"); !bad.empty()) return bad;
+  }
+  if (value.kind == PyKind::Input && value.index >= f.inputs.size()) return "there is no input " + std::to_string(value.index);
+  if (value.kind == PyKind::Array && value.index != kNone && value.index >= f.array_types.size()) return "unknown array type";
+  const bool may_have_children = value.kind == PyKind::Tuple || value.kind == PyKind::SeqIter;
+  if (!may_have_children && !value.children.empty()) return kind_text(value.kind) + " cannot have children";
+  if (value.kind == PyKind::SeqIter) {
+    auto is_array = [&](const SnapValue& child) {
+      return child.kind == PyKind::Array || (child.kind == PyKind::Input && child.index < f.inputs.size() && f.inputs[child.index].kind == PyKind::Array);
+    };
+    if (value.children.size() != 2 || !is_array(value.children[0]) || value.children[1].kind != PyKind::Int) {
+      return "seq_iter needs an array and an int";
+    }
+  }
+  for (const SnapValue& child : value.children) {
+    if (std::string bad = check_value(f, child, depth + 1); !bad.empty()) return bad;
+  }
+  return {};
+}
+
+std::string check_frame(const Function& f, const FrameState& frame, bool outermost, bool innermost) {
+  if (frame.resume_unit < 0) return "the resume unit is negative";
+  if (std::string bad = check_object(f, frame.code, "the frame's code", outermost); !bad.empty()) return bad;
+  if (std::string bad = check_object(f, frame.function, "the frame's function", outermost); !bad.empty()) return bad;
+  if (!innermost && frame.return_unit <= frame.resume_unit) return "a frame that called needs a return unit behind its resume unit";
+  if (innermost && frame.return_unit != 0) return "the innermost frame has a return unit";
+  std::vector<bool> stack(std::min<size_t>(frame.stack_depth, 1u << 16), false);
+  for (size_t k = 0; k < frame.slots.size(); ++k) {
+    const SlotValue& entry = frame.slots[k];
+    for (size_t j = 0; j < k; ++j) {
+      if (frame.slots[j].slot == entry.slot) return "a slot is given twice";
+    }
+    if (std::string bad = check_slot(f, entry.slot); !bad.empty()) return bad;
+    if (entry.slot.kind == SlotKind::kStack) {
+      if (entry.slot.index >= stack.size()) return "stack item " + std::to_string(entry.slot.index) + " lies above the stack depth";
+      stack[entry.slot.index] = true;
+    }
+    if (std::string bad = check_value(f, entry.value, 0); !bad.empty()) return bad;
+  }
+  for (size_t k = outermost ? f.entry_stack_depth : 0; k < stack.size(); ++k) {
+    if (!stack[k]) return "stack item " + std::to_string(k) + " is missing";
+  }
+  return {};
+}
+
+std::string check_inputs(const Function& f) {
+  size_t next = 0;
+  for (size_t k = 0; k < f.inputs.size(); ++k) {
+    const Input& input = f.inputs[k];
+    const std::string name = "input " + std::to_string(k) + ": ";
+    if (std::string bad = check_slot(f, input.slot); !bad.empty()) return name + bad;
+    if (input.kind == PyKind::Array && input.array_type >= f.array_types.size()) return name + "unknown array type";
+    for (uint32_t part = 0; part < input.parts(); ++part, ++next) {
+      if (next >= f.body->params.size()) return name + "has no parameter";
+      const ValueId v = f.body->params[next];
+      if (v >= f.value_types.size() || f.type_of(v) != pykind_info(input.kind).part_type) return name + "its parameter has another type";
+    }
+  }
+  return next == f.body->params.size() ? std::string() : "the body has more parameters than the inputs have parts";
+}
+
+}  // namespace
+
+std::string check_tables(const Function& f) {
+  for (const ArrayType& type : f.array_types) {
+    if (!is_numpy_scalar(type.elem)) return "array type with elements of kind " + kind_text(type.elem);
+    if (type.strides.size() > kMaxAxes) return "array type with too many axes";
+  }
+  if (std::string bad = check_inputs(f); !bad.empty()) return bad;
+  for (const NamespaceGuard& guard : f.namespace_guards) {
+    for (ObjectId id : {guard.globals, guard.name, guard.value}) {
+      if (std::string bad = check_object(f, id, "nsguard: an object"); !bad.empty()) return bad;
+    }
+    if (std::string bad = check_object(f, guard.builtins, "nsguard: builtins", true); !bad.empty()) return bad;
+  }
+  for (const FunctionGuard& guard : f.function_guards) {
+    if (std::string bad = check_object(f, guard.function, "fnguard: the function"); !bad.empty()) return bad;
+    if (std::string bad = check_object(f, guard.code, "fnguard: the code"); !bad.empty()) return bad;
+    for (ObjectId id : {guard.defaults, guard.kwdefaults}) {
+      if (std::string bad = check_object(f, id, "fnguard: the defaults", true); !bad.empty()) return bad;
+    }
+  }
+  return {};
+}
+
+std::string check_snapshot(const Function& f, const Snapshot& snapshot) {
+  if (snapshot.frames.empty()) return "there is no frame";
+  for (size_t k = 0; k < snapshot.frames.size(); ++k) {
+    std::string bad = check_frame(f, snapshot.frames[k], k == 0, k + 1 == snapshot.frames.size());
+    if (!bad.empty()) return "frame " + std::to_string(k) + ": " + bad;
+  }
+  return {};
+}
+
+}  // namespace hotloop::ir

@@ -1,0 +1,225 @@
+// The one description of the IR's text form, read in both directions: the printer and the parser are two `Io` classes, and every
+// function here says once what stands where. Internal to src/ir.
+//
+// Needs ir/ir.h; Io is ir::Printer (printer.cpp) or ir::Parser (parser.cpp). Promises: whatever is printed is what is parsed.
+// In the printer the records are const, in the parser they are filled in; `auto&` stands for both.
+//
+//   region "name" file "x.py" line 3 stack 1
+//   arraytype @0 np.float64 [c,s] writable
+//   object $0 "len"
+//   input %1, %2, %3 stack 0 range_iter            one value per part
+//   nsguard globals $0 builtins $1 name $2 value $3
+//   fnguard $0 code $1 defaults $2 kwdefaults $3
+//   snapshot !0 { frame code $0 resume 12 depth 1 { local 2 = int %5 stack 0 = range_iter %1 %2 %3 } }
+//   body {
+//     %7 = add.f64 %5, %6 #12                      #n: this op and those that follow are at line n
+//     %8, %9 = for %i = %1 to %2 step %3 carried (%a : f64 = %0, %b : i1 = %4) before !0 { ... yield %true, %x, %y }
+//   }
+#pragma once
+#include <algorithm>
+#include <vector>
+
+#include "ir/ir.h"
+
+namespace hotloop::ir::text_form {
+
+template <class Io>
+void region_line(Io& io, auto& f) {
+  io.word("region");
+  io.string(f.name);
+  if (io.optional("file", !f.file.empty())) io.string(f.file);
+  if (io.optional("line", f.line != 0)) io.number(f.line);
+  if (io.optional("stack", f.entry_stack_depth != 0)) io.number(f.entry_stack_depth);
+}
+
+template <class Io>
+void array_type_line(Io& io, auto& type) {
+  io.py_kind(type.elem);
+  io.punct("[");
+  io.list(type.strides, [&](auto& stride) { io.stride(stride); });
+  io.punct("]");
+  io.flag("writable", type.writable);
+}
+
+template <class Io>
+void slot(Io& io, auto& s) {
+  io.slot_kind(s.kind);
+  if (s.kind == SlotKind::kGlobal || s.kind == SlotKind::kName || s.kind == SlotKind::kObjectCell) {
+    io.object(s.index);
+  } else {
+    io.number(s.index);
+  }
+}
+
+template <class Io>
+void input_line(Io& io, auto& f, auto& input) {
+  io.input_values(f, input);
+  slot(io, input.slot);
+  io.py_kind(input.kind);
+  if (input.kind == PyKind::Array) io.array_type(input.array_type);
+  if (input.kind == PyKind::Const) io.object(input.object);
+  io.end_input(f, input);
+}
+
+template <class Io>
+void namespace_guard_line(Io& io, auto& guard) {
+  io.word("globals");
+  io.object(guard.globals);
+  if (io.optional("builtins", guard.builtins != kNone)) io.object(guard.builtins);
+  io.word("name");
+  io.object(guard.name);
+  io.word("value");
+  io.object(guard.value);
+}
+
+template <class Io>
+void function_guard_line(Io& io, auto& guard) {
+  io.object(guard.function);
+  io.word("code");
+  io.object(guard.code);
+  if (io.optional("defaults", guard.defaults != kNone)) io.object(guard.defaults);
+  if (io.optional("kwdefaults", guard.kwdefaults != kNone)) io.object(guard.kwdefaults);
+}
+
+template <class Io>
+void snap_value(Io& io, auto& value) {
+  if (!io.enter()) return;
+  io.py_kind(value.kind);
+  if (io.optional("box", value.box != 0)) io.number(value.box);
+  switch (value.kind) {
+    case PyKind::Const: io.object(value.index); break;
+    case PyKind::Input: io.number(value.index); break;
+    case PyKind::Array:
+      if (io.optional_array_type(value.index)) io.array_type(value.index);
+      break;
+    default: break;
+  }
+  io.parts(value.values);
+  if (value.kind == PyKind::Tuple || value.kind == PyKind::SeqIter || value.kind == PyKind::Either) {
+    io.punct("(");
+    io.list(value.children, [&](auto& child) { snap_value(io, child); });
+    io.punct(")");
+  }
+  io.leave();
+}
+
+template <class Io>
+void frame(Io& io, auto& f) {
+  if (io.optional("code", f.code != kNone)) io.object(f.code);
+  if (io.optional("function", f.function != kNone)) io.object(f.function);
+  io.word("resume");
+  io.number(f.resume_unit);
+  if (io.optional("return", f.return_unit != 0)) io.number(f.return_unit);
+  io.result_use(f.result_use);
+  io.word("depth");
+  io.number(f.stack_depth);
+  io.open();
+  io.until_close(f.slots, [&](auto& s) {
+    io.line();
+    slot(io, s.slot);
+    io.punct("=");
+    snap_value(io, s.value);
+  });
+  io.close();
+}
+
+template <class Io>
+void snapshot_line(Io& io, auto& s) {
+  io.open();
+  io.until_close(s.frames, [&](auto& f) {
+    io.line();
+    io.word("frame");
+    frame(io, f);
+  });
+  io.close();
+}
+
+template <class Io>
+void block(Io& io, auto& f, auto& b);
+
+// Operands, attributes and snapshot of an op without blocks, in the order in which they are written.
+template <class Io>
+void plain_op(Io& io, auto& f, auto& op) {
+  const Attribute attribute = attribute_of(op.code);
+  if (attribute == Attribute::kHelper) io.item(), io.helper(op.imm);
+  if (attribute == Attribute::kArrayType) io.item(), io.array_type(op.access);
+  io.operands(op.operands);
+  if (attribute == Attribute::kBits) io.item(), io.bits(op.type, op.imm);
+  if (attribute == Attribute::kAxis) io.item(), io.number(op.imm);
+  if (attribute == Attribute::kReason) io.item(), io.reason(op.imm);
+  if (attribute == Attribute::kAddress) {
+    io.item(), io.word("scale"), io.number(op.access);
+    io.item(), io.word("disp"), io.number(op.imm);
+  }
+  if (op.has(kExits)) io.item(), io.snapshot(op.snapshot);
+  io.end_items();
+  (void)f;
+}
+
+template <class Io>
+void carried_and_before(Io& io, auto& f, auto& op, size_t first) {
+  if (io.optional("carried", op.operands.size() > first || op.blocks[0]->params.size() > (first != 0 ? 1u : 0u))) {
+    io.punct("(");
+    io.carried(f, op, first);
+    io.punct(")");
+  }
+  if (io.optional("before", op.snapshot != kNoSnapshot)) io.snapshot(op.snapshot);
+}
+
+template <class Io>
+void op(Io& io, auto& f, auto& o) {
+  io.line();
+  io.results(o.results);
+  io.op_name(o.code, o.type);
+  io.make_blocks(f, o);
+  switch (o.code) {
+    case OpCode::If:
+      io.operand(o.operands, 0);
+      io.if_types(f, o);
+      break;
+    case OpCode::For:
+      io.param(f, o, 0, Type::I64);
+      io.punct("=");
+      io.operand(o.operands, 0);
+      io.word("to");
+      io.operand(o.operands, 1);
+      io.word("step");
+      io.operand(o.operands, 2);
+      carried_and_before(io, f, o, 3);
+      break;
+    case OpCode::Loop: carried_and_before(io, f, o, 0); break;
+    default: plain_op(io, f, o); break;
+  }
+  io.define_results(f, o);
+  io.op_line(o.line);
+  for (size_t k = 0; k < o.blocks.size(); ++k) {
+    if (k > 0) io.word("else");
+    block(io, f, *o.blocks[k]);
+  }
+}
+
+template <class Io>
+void block(Io& io, auto& f, auto& b) {
+  if (!io.enter()) return;
+  io.open();
+  io.block_ops(f, b, [&](auto& o) { op(io, f, o); });
+  io.close();
+  io.leave();
+}
+
+template <class Io>
+void function(Io& io, auto& f) {
+  region_line(io, f);
+  io.each("arraytype", '@', f.array_types, [&](auto& type) { array_type_line(io, type); });
+  io.each("object", '$', f.objects, [&](auto& object) { io.string(object.text); });
+  io.each("input", '\0', f.inputs, [&](auto& input) { input_line(io, f, input); });
+  io.each("nsguard", '\0', f.namespace_guards, [&](auto& guard) { namespace_guard_line(io, guard); });
+  io.each("fnguard", '\0', f.function_guards, [&](auto& guard) { function_guard_line(io, guard); });
+  io.each("snapshot", '!', f.snapshots, [&](auto& s) { snapshot_line(io, s); });
+  io.line();
+  io.word("body");
+  block(io, f, *f.body);
+  io.end();
+}
+
+}  // namespace hotloop::ir::text_form
