@@ -4,11 +4,14 @@
  * function plan(frame, code, ...offsets) what to do; plan may use frame functions itself and returns
  *   None or DISABLE               passed on
  *   ("raise", unit, exc)          raise exc at that unit of the frame
- *   ("service", unit)             service pending work at that unit, then go on as set
+ *   ("service", unit, kind)       cause pending work (kind: "call", "fail", "signal", "async"), check that the breaker shows it,
+ *                                 service it at that unit, then go on there
  *   ("frames", unit, specs, exc)  materialise inlined frames called at unit; push the result, go on after the call.
  *                                 spec = (func, locals dict name -> value, stack list, unit, use); exc None or raised inside
  * NULL on the operand stack is the module's NULL object. */
 #include "cpython/access.h"
+
+#include <signal.h>
 
 static PyObject* null_object; /* stands for NULL */
 static HlMonitor monitor;
@@ -219,6 +222,22 @@ static PyObject* t_run_frames(PyObject* m, PyObject* args) {
 }
 
 /* ---- the callback in C */
+static int cause(const char* kind) {
+  if (strcmp(kind, "signal") == 0) return raise(SIGUSR1);
+  if (strcmp(kind, "async") == 0) return PyThreadState_SetAsyncExc(PyThread_get_thread_ident(), PyExc_LookupError) - 1;
+  return Py_AddPendingCall(strcmp(kind, "fail") == 0 ? fail_pending : note_pending, &pending_count);
+}
+static int service(PyThreadState* ts, HlFrame* f, int unit, PyObject* kind) {
+  hl_frame_set_unit(f, unit);
+  if (hl_breaker_pending(ts) && hl_service_pending(ts) < 0) return hl_deliver_exception(ts, f, unit) ? 0 : -1;
+  if (cause(PyUnicode_AsUTF8(kind)) != 0 || !hl_breaker_pending(ts) || *hl_breaker_address(ts) == 0) {
+    PyErr_SetString(PyExc_AssertionError, "the breaker does not show pending work");
+    return -1;
+  }
+  if (hl_service_pending(ts) < 0) return hl_deliver_exception(ts, f, unit) ? 0 : -1;
+  hl_frame_set_resume(f, unit);
+  return 0;
+}
 static int act(PyThreadState* ts, HlFrame* f, PyObject* todo) {
   const char* what;
   int unit;
@@ -229,12 +248,7 @@ static int act(PyThreadState* ts, HlFrame* f, PyObject* todo) {
     PyErr_SetRaisedException(Py_NewRef(x));
     return hl_deliver_exception(ts, f, unit) ? 0 : -1;
   }
-  if (strcmp(what, "service") == 0) {
-    hl_frame_set_unit(f, unit);
-    if (hl_service_pending(ts) < 0) return hl_deliver_exception(ts, f, unit) ? 0 : -1;
-    hl_frame_set_resume(f, unit);
-    return 0;
-  }
+  if (strcmp(what, "service") == 0) return service(ts, f, unit, x);
   HlInstr in;
   if (hl_decode(code, unit, &in) < 0) return -1;
   hl_frame_set_unit(f, in.op_unit);
@@ -291,6 +305,19 @@ static PyObject* t_observe(PyObject* m, PyObject* args) {
 }
 static PyObject* t_observed(PyObject* m, PyObject* a) { (void)m, (void)a; hl_eval_hook_remove(); return Py_NewRef(observed); }
 
+/* Somebody else's hook. */
+static int foreign_calls;
+static PyObject* foreign(PyThreadState* ts, struct _PyInterpreterFrame* f, int throwflag) {
+  foreign_calls++;
+  return _PyEval_EvalFrameDefault(ts, f, throwflag);
+}
+static PyObject* t_foreign_hook(PyObject* m, PyObject* on) {
+  (void)m;
+  _PyInterpreterState_SetEvalFrameFunc(PyInterpreterState_Get(), PyObject_IsTrue(on) ? foreign : _PyEval_EvalFrameDefault);
+  return PyLong_FromLong(foreign_calls);
+}
+static PyObject* t_foreign_calls(PyObject* m, PyObject* a) { (void)m, (void)a; return PyLong_FromLong(foreign_calls); }
+
 #define F(name, flags) {#name, t_##name, flags, NULL}
 static PyMethodDef kMethods[] = {
     F(current, METH_NOARGS), F(previous, METH_O), F(is_python, METH_O), F(is_generator, METH_O), F(frame_code, METH_O),
@@ -307,7 +334,8 @@ static PyMethodDef kMethods[] = {
     F(set_global, METH_O), F(set_local, METH_VARARGS), F(self_check, METH_NOARGS), F(iter_kind, METH_O),
     F(range_read, METH_O), F(range_set, METH_VARARGS), F(range_new, METH_VARARGS), F(seq_read, METH_O),
     F(seq_set, METH_VARARGS), F(seq_exhaust, METH_O), F(seq_new, METH_VARARGS), F(run_frames, METH_VARARGS),
-    F(callback, METH_O), F(observe, METH_VARARGS), F(observed, METH_NOARGS), {NULL, NULL, 0, NULL}};
+    F(callback, METH_O), F(observe, METH_VARARGS), F(observed, METH_NOARGS),
+    F(foreign_hook, METH_O), F(foreign_calls, METH_NOARGS), {NULL, NULL, 0, NULL}};
 static struct PyModuleDef kModule = {PyModuleDef_HEAD_INIT, "hl_access", NULL, -1, kMethods, NULL, NULL, NULL, NULL};
 
 PyMODINIT_FUNC PyInit_hl_access(void) {
