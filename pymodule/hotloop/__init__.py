@@ -135,7 +135,7 @@ def explain(what: "Any" = None) -> "Text":
 
 
 def inspect(what: "Any" = None) -> "Inspection":
-    """The compiled loops of a function (as for `explain`): `.ir` and `.asm` are text, `.regions` has them one by one."""
+    """The compiled loops of a function (as for `explain`): `.ir` and `.asm` are text, `.regions` are single."""
     from ._text import Inspection
 
     return Inspection(what)

@@ -44,7 +44,9 @@ PROGRAMS = {
         "import multiprocessing as m\ndef square(x): return x * x\n"
         "if __name__ == '__main__':\n    with m.get_context('spawn').Pool(1) as p: print(p.map(square, [1, 2, 3]))\n"
     ),
-    "thread.py": "import threading, time\nthreading.Thread(target=lambda: (time.sleep(0.1), print('late'))).start()\n1 / 0\n",
+    "thread.py": (
+        "import threading, time\nthreading.Thread(target=lambda: (time.sleep(0.1), print('late'))).start()\n1 / 0\n"
+    ),
     "package/__init__.py": "print('init', __name__)\n",
     "package/__main__.py": SHOW,
     "package/part.py": "from . import part as again\n" + SHOW,
@@ -117,7 +119,10 @@ def test_safe_path(programs):
 
 
 def test_enabled_with_options(programs):
-    code = "import hotloop._hotloop as h; o = h.get_options(); print(h.is_enabled(), o['threshold'], o['threads'], o['verify'])"
+    code = (
+        "import hotloop._hotloop as h; o = h.get_options()\n"
+        "print(h.is_enabled(), o['threshold'], o['threads'], o['verify'])"
+    )
     words = ("-m", "hotloop", "--threshold", "33", "--threads=2", "--verify", "-c", code)
     assert run(programs, *words) == (0, "True 33 2 True\n", "")
     assert run(programs, *words, HOTLOOP="0")[1] == "False 33 2 True\n"

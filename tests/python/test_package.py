@@ -158,9 +158,9 @@ def test_explain_and_inspect_of_a_hot_loop():
 
 def test_explain_of_loops_that_are_not_hot():
     def cold(n):
-        for i in range(n):
-            while i > 2:
-                i -= 1
+        for k in range(n):
+            while k > 2:
+                k -= 1
 
         def inner():
             for _ in ():
@@ -171,7 +171,7 @@ def test_explain_of_loops_that_are_not_hot():
     hotloop.enable()
     text = hotloop.explain(cold)
     assert text.count("not hot") == 3
-    assert "while i > 2:" in text and "for _ in ():" in text
+    assert "while k > 2:" in text and "for _ in ():" in text
     assert hotloop.explain(lambda: 0) == "no loops"
     assert hotloop.inspect(cold).regions == []
     hotloop.disable()
