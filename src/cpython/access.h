@@ -182,18 +182,30 @@ int hl_has_back_edge(PyCodeObject* code);
 
 /* Each returns 1 if `it` is exactly of that type and was read/changed, 0 if not. Long-valued range iterators: 0. */
 typedef enum HlIterKind {
-  HL_ITER_OTHER = 0, HL_ITER_RANGE, HL_ITER_LIST, HL_ITER_TUPLE, HL_ITER_SEQ /* ndarray and other __getitem__ sequences */
+  HL_ITER_OTHER = 0, HL_ITER_RANGE, HL_ITER_LIST, HL_ITER_TUPLE, HL_ITER_SEQ, /* ndarray and other __getitem__ sequences */
+  HL_ITER_REVERSED_LIST, /* reversed(list) */
+  HL_ITER_REVERSED,      /* reversed() of another sequence (tuple, ndarray): counts down */
+  HL_ITER_ENUMERATE, HL_ITER_ZIP /* both draw from other iterators */
 } HlIterKind;
 HlIterKind hl_iter_kind(PyObject* it);
 int hl_range_iter_read(PyObject* it, long* start, long* step, long* len);   /* start = the next value, len = how many are left */
 int hl_range_iter_set(PyObject* it, long start, long step, long len);
 PyObject* hl_range_iter_new(long start, long step, long len);              /* new */
-/* List, tuple and sequence iterators: *seq borrowed, NULL once exhausted; *index = the next item. */
+/* List, tuple, sequence and reversed iterators: *seq borrowed, NULL once exhausted; *index = the next item (reversed ones
+ * count down and end below 0). */
 int hl_seq_iter_read(PyObject* it, PyObject** seq, Py_ssize_t* index);
 int hl_seq_iter_set_index(PyObject* it, Py_ssize_t index);
 /* Marks it exhausted: drops its sequence as the interpreter does at the end (may run Python). */
 int hl_seq_iter_exhaust(PyObject* it);
 PyObject* hl_seq_iter_new(HlIterKind kind, PyObject* seq, Py_ssize_t index); /* new; seq exactly list/tuple for those kinds */
+/* enumerate: *index = the next number, *inner borrowed. 0 also once the count has left Py_ssize_t. To advance, advance the
+ * inner iterator and set the index. */
+int hl_enumerate_read(PyObject* it, Py_ssize_t* index, PyObject** inner);
+int hl_enumerate_set_index(PyObject* it, Py_ssize_t index);
+PyObject* hl_enumerate_new(PyObject* inner, Py_ssize_t index);             /* new; inner: an iterator */
+/* zip: *inner = tuple of iterators, borrowed. All of them advance together, the first first. */
+int hl_zip_read(PyObject* it, PyObject** inner, int* strict);
+PyObject* hl_zip_new(PyObject* inner, int strict);                         /* new; inner: a tuple of iterators */
 
 /* ------------------------------------------------------------------ frame-evaluation hook (recording only) */
 

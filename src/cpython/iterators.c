@@ -8,6 +8,22 @@ typedef struct HlSeqIter {
   PyObject* seq; /* NULL: exhausted */
 } HlSeqIter;
 
+/* The first fields of CPython's enumerate and zip objects, the same in all versions. */
+typedef struct HlEnumerate {
+  PyObject_HEAD
+  Py_ssize_t index;
+  PyObject* inner;
+  PyObject* result;   /* a cached pair */
+  PyObject* big;      /* the count once it no longer fits in index */
+} HlEnumerate;
+typedef struct HlZip {
+  PyObject_HEAD
+  Py_ssize_t size;
+  PyObject* inner;
+  PyObject* result;
+  int strict;
+} HlZip;
+
 HlIterKind hl_iter_kind(PyObject* it) {
   if (it == NULL) return HL_ITER_OTHER;
 #define HL_ITERATOR(kind, type, layout, position, end) \
@@ -46,7 +62,7 @@ PyObject* hl_range_iter_new(long start, long step, long len) {
 
 static HlSeqIter* as_seq_iter(PyObject* it) {
   HlIterKind kind = hl_iter_kind(it);
-  return kind == HL_ITER_LIST || kind == HL_ITER_TUPLE || kind == HL_ITER_SEQ ? (HlSeqIter*)it : NULL;
+  return kind >= HL_ITER_LIST && kind <= HL_ITER_REVERSED ? (HlSeqIter*)it : NULL;
 }
 
 int hl_seq_iter_read(PyObject* it, PyObject** seq, Py_ssize_t* index) {
@@ -67,19 +83,63 @@ int hl_seq_iter_set_index(PyObject* it, Py_ssize_t index) {
 int hl_seq_iter_exhaust(PyObject* it) {
   HlSeqIter* s = as_seq_iter(it);
   if (s == NULL) return 0;
-  if (hl_iter_kind(it) == HL_ITER_LIST) s->index = -1; /* what 3.13 looks at first */
+  if (hl_iter_kind(it) != HL_ITER_TUPLE && hl_iter_kind(it) != HL_ITER_SEQ) s->index = -1; /* what they look at first */
   Py_CLEAR(s->seq);
   return 1;
 }
 
-PyObject* hl_seq_iter_new(HlIterKind kind, PyObject* seq, Py_ssize_t index) {
-  int fits = kind == HL_ITER_SEQ || (kind == HL_ITER_LIST && PyList_CheckExact(seq)) ||
-             (kind == HL_ITER_TUPLE && PyTuple_CheckExact(seq));
-  if (!fits) {
-    PyErr_SetString(PyExc_TypeError, "hotloop: no such sequence iterator");
-    return NULL;
+static PyObject* make_seq_iter(HlIterKind kind, PyObject* seq) {
+  switch (kind) {
+    case HL_ITER_SEQ: return PySeqIter_New(seq);
+    case HL_ITER_LIST: return PyList_CheckExact(seq) ? PyObject_GetIter(seq) : NULL;
+    case HL_ITER_TUPLE: return PyTuple_CheckExact(seq) ? PyObject_GetIter(seq) : NULL;
+    case HL_ITER_REVERSED_LIST: return PyList_CheckExact(seq) ? PyObject_CallOneArg((PyObject*)&PyReversed_Type, seq) : NULL;
+    case HL_ITER_REVERSED: return PyObject_CallOneArg((PyObject*)&PyReversed_Type, seq);
+    default: return NULL;
   }
-  PyObject* it = kind == HL_ITER_SEQ ? PySeqIter_New(seq) : PyObject_GetIter(seq);
-  if (it != NULL) hl_seq_iter_set_index(it, index);
+}
+
+PyObject* hl_seq_iter_new(HlIterKind kind, PyObject* seq, Py_ssize_t index) {
+  PyObject* it = make_seq_iter(kind, seq);
+  if (it != NULL && hl_iter_kind(it) == kind) {
+    hl_seq_iter_set_index(it, index);
+    return it;
+  }
+  Py_XDECREF(it);
+  if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "hotloop: no such sequence iterator");
+  return NULL;
+}
+
+int hl_enumerate_read(PyObject* it, Py_ssize_t* index, PyObject** inner) {
+  const HlEnumerate* e = (const HlEnumerate*)it;
+  if (hl_iter_kind(it) != HL_ITER_ENUMERATE || e->big != NULL) return 0;
+  *index = e->index;
+  *inner = e->inner;
+  return 1;
+}
+
+int hl_enumerate_set_index(PyObject* it, Py_ssize_t index) {
+  HlEnumerate* e = (HlEnumerate*)it;
+  if (hl_iter_kind(it) != HL_ITER_ENUMERATE || e->big != NULL) return 0;
+  e->index = index;
+  return 1;
+}
+
+PyObject* hl_enumerate_new(PyObject* inner, Py_ssize_t index) {
+  return PyObject_CallFunction((PyObject*)&PyEnum_Type, "On", inner, index);
+}
+
+int hl_zip_read(PyObject* it, PyObject** inner, int* strict) {
+  const HlZip* z = (const HlZip*)it;
+  if (hl_iter_kind(it) != HL_ITER_ZIP) return 0;
+  *inner = z->inner;
+  *strict = z->strict;
+  return 1;
+}
+
+PyObject* hl_zip_new(PyObject* inner, int strict) {
+  PyObject* kwargs = strict ? Py_BuildValue("{sO}", "strict", Py_True) : NULL;
+  PyObject* it = strict && kwargs == NULL ? NULL : PyObject_Call((PyObject*)&PyZip_Type, inner, kwargs);
+  Py_XDECREF(kwargs);
   return it;
 }

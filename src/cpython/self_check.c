@@ -226,6 +226,27 @@ static int expect_next(PyObject* it, long expected) { /* steals it */
   return v != NULL && got == expected && !PyErr_Occurred() ? 0 : -1;
 }
 
+static int check_compound(PyObject* list) { /* enumerate and zip over a list iterator */
+  PyObject* inner = PyObject_GetIter(list);
+  PyObject* it = inner != NULL ? hl_enumerate_new(inner, 5) : NULL;
+  PyObject* v = it != NULL ? PyIter_Next(it) : NULL;
+  PyObject* got = NULL;
+  Py_ssize_t index = -1;
+  int strict = -1;
+  int r = v != NULL && hl_enumerate_read(it, &index, &got) && index == 6 && got == inner ? 0 : -1;
+  Py_XDECREF(v);
+  Py_XDECREF(it);
+  PyObject* pack = r == 0 ? PyTuple_Pack(1, inner) : NULL;
+  it = pack != NULL ? hl_zip_new(pack, 1) : NULL;
+  if (it == NULL || !hl_zip_read(it, &got, &strict) || strict != 1 || !PyTuple_CheckExact(got) ||
+      PyTuple_GET_SIZE(got) != 1 || PyTuple_GET_ITEM(got, 0) != inner)
+    r = -1;
+  Py_XDECREF(it);
+  Py_XDECREF(pack);
+  Py_XDECREF(inner);
+  return r;
+}
+
 static int check_iterators(void) {
   PyObject* list = Py_BuildValue("[iiii]", 10, 11, 12, 13);
   PyObject* tuple = list != NULL ? PyList_AsTuple(list) : NULL;
@@ -245,6 +266,9 @@ static int check_iterators(void) {
     if (r == 0 && (!hl_seq_iter_exhaust(it) || PyIter_Next(it) != NULL || PyErr_Occurred())) r = -1;
     Py_XDECREF(it);
   }
+  if (r == 0) r |= expect_next(hl_seq_iter_new(HL_ITER_REVERSED_LIST, list, 2), 12);
+  if (r == 0) r |= expect_next(hl_seq_iter_new(HL_ITER_REVERSED, tuple, 1), 11);
+  if (r == 0) r |= check_compound(list);
   Py_XDECREF(tuple);
   Py_XDECREF(list);
   return r;

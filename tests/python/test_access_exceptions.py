@@ -7,7 +7,7 @@ import traceback
 import weakref
 
 import pytest
-from native.rig import NULL, Armed, code_of, find, instrs, t
+from native.rig import NULL, Armed, code_of, find, instrs, no_growth, t
 
 
 def raising(unit_of, exc=ZeroDivisionError, extra=()):
@@ -273,17 +273,10 @@ def test_another_thread_gets_the_interpreter_when_pending_work_is_serviced_T10()
 
 def run_many(f, plan, runs, check):
     with Armed(f, plan) as armed:
-        for _ in range(100):
+        def once():
             armed.events = 0
             check()
-        gc.collect()
-        before, refs = sys.getallocatedblocks(), sys.getrefcount(code_of(f))
-        for _ in range(runs):
-            armed.events = 0
-            check()
-        gc.collect()
-        assert abs(sys.getallocatedblocks() - before) < 60
-        assert abs(sys.getrefcount(code_of(f)) - refs) <= 1
+        no_growth(once, runs, code_of(f))
 
 
 @pytest.mark.parametrize("runs", [2000, pytest.param(100000, marks=pytest.mark.slow)])

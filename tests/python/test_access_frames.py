@@ -1,10 +1,9 @@
 """src/cpython: entering and leaving running frames from the JUMP callback (on-stack replacement and its way back)."""
 import asyncio
-import gc
 import sys
 
 import pytest
-from native.rig import NULL, Armed, code_of, find, instrs, nested_code, t
+from native.rig import NULL, Armed, code_of, find, instrs, nested_code, no_growth, t
 
 N = 100
 
@@ -353,6 +352,62 @@ def test_iterators_read_set_new():
     assert t.seq_set(iter({}), 1) == 0 and t.range_set(iter([]), 1, 1, 1) == 0
 
 
+def test_reversed_enumerate_and_zip_T34():
+    for kind, seq in ((t.ITER_REVERSED_LIST, [1, 2, 3]), (t.ITER_REVERSED, (1, 2, 3)), (t.ITER_REVERSED, range(1, 4))):
+        if type(seq) is range:
+            with pytest.raises(TypeError):
+                t.seq_new(kind, seq, 1)
+            continue
+        it = t.seq_new(kind, seq, 1)
+        assert t.iter_kind(it) == kind and t.seq_read(it) == (seq, 1)
+        assert next(it) == 2 and t.seq_read(it) == (seq, 0)
+        assert list(it) == [1]
+        it = reversed(seq)
+        assert t.seq_read(it) == (seq, 2) and t.seq_exhaust(it) and list(it) == []
+    inner = iter([5, 6, 7, 8])
+    it = enumerate(inner)
+    next(it)
+    assert t.enumerate_read(it) == (1, inner)
+    t.seq_set(inner, 3)
+    assert t.enumerate_set(it, 3) == 1 and list(it) == [(3, 8)]
+    assert list(t.enumerate_new(iter("ab"), 4)) == [(4, "a"), (5, "b")]
+    assert t.enumerate_read(enumerate("a", sys.maxsize)) is not None
+    big = enumerate("abc", sys.maxsize)
+    next(big), next(big)
+    assert t.enumerate_read(big) is None and t.enumerate_read(iter([])) is None
+    parts = (iter([1, 2]), iter((3, 4)))
+    for strict in (0, 1):
+        it = t.zip_new(parts, strict)
+        assert t.zip_read(it) == (parts, strict)
+    assert list(it) == [(1, 3), (2, 4)]
+    with pytest.raises(ValueError):
+        list(t.zip_new((iter([1]), iter([])), 1))
+
+
+def test_enumerate_and_zip_loops_advanced_T34():
+    def f(a, b):
+        s = 0
+        for k, (x, y) in enumerate(zip(a, b)):
+            s += k * x * y
+        return s
+
+    a, b = list(range(N)), tuple(range(N))
+
+    def plan(frame, _jump, header):
+        index, inner = t.enumerate_read(frame.stack[-1])
+        parts, _strict = t.zip_read(inner)
+        assert index == 1 and [t.seq_read(p)[1] for p in parts] == [1, 1]
+        frame["s"] = frame["s"] + sum(j * a[j] * b[j] for j in range(1, 90))
+        for p in parts:
+            t.seq_set(p, 90)
+        t.enumerate_set(frame.stack[-1], 90)
+        frame.resume(header)
+
+    with Armed(f, plan) as armed:
+        assert f(a, b) == sum(j**3 for j in range(N))
+    assert armed.events == N - 89
+
+
 def test_frame_object_seen_T24():
     def f(n, take):
         for i in range(n):
@@ -471,19 +526,11 @@ def test_nested_loops_inner_events_leave_the_outer_iterator_alone():
 
 
 def run_many(f, args, plan, runs):
-    with Armed(f, plan, at=1, every=0) as armed:
-        for _ in range(100):
+    with Armed(f, plan) as armed:
+        def once():
             armed.events = 0
             f(*args)
-        gc.collect()
-        before = sys.getallocatedblocks()
-        refs = sys.getrefcount(code_of(f))
-        for _ in range(runs):
-            armed.events = 0
-            f(*args)
-        gc.collect()
-        assert abs(sys.getrefcount(code_of(f)) - refs) <= 1
-        assert abs(sys.getallocatedblocks() - before) < 60
+        no_growth(once, runs, code_of(f))
 
 
 @pytest.mark.parametrize("runs", [2000, pytest.param(100000, marks=pytest.mark.slow)])

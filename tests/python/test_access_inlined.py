@@ -1,11 +1,10 @@
 """src/cpython: frames of inlined callees are made and run from the middle (T16, T17, T18)."""
-import gc
 import sys
 import threading
 import traceback
 
 import pytest
-from native.rig import NULL, Armed, find, t
+from native.rig import NULL, Armed, find, no_growth, t
 
 PUSH, DROP, NOT, BOOL = t.RESULT_PUSH, t.RESULT_DROP, t.RESULT_NOT, t.RESULT_BOOL
 
@@ -367,12 +366,4 @@ def test_no_leak_T16(runs):
             raise AssertionError
 
     multiply_unit_leaf, call = multiply_unit(leaf), call_unit(identity_of_call)
-    for _ in range(50):
-        once()
-    gc.collect()
-    before, refs = sys.getallocatedblocks(), (sys.getrefcount(leaf), sys.getrefcount(leaf.__code__), sys.getrefcount(data))
-    for _ in range(runs):
-        once()
-    gc.collect()
-    assert (sys.getrefcount(leaf), sys.getrefcount(leaf.__code__), sys.getrefcount(data)) == refs
-    assert abs(sys.getallocatedblocks() - before) < 60
+    no_growth(once, runs, leaf, leaf.__code__, data)

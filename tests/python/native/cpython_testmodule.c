@@ -190,6 +190,29 @@ static PyObject* t_seq_new(PyObject* m, PyObject* args) {
   return PyArg_ParseTuple(args, "iOn", &k, &s, &i) ? hl_seq_iter_new((HlIterKind)k, s, i) : NULL;
 }
 
+static PyObject* t_enumerate_read(PyObject* m, PyObject* o) {
+  (void)m; PyObject* inner; Py_ssize_t i;
+  if (!hl_enumerate_read(o, &i, &inner)) Py_RETURN_NONE;
+  return Py_BuildValue("(nO)", i, inner);
+}
+static PyObject* t_enumerate_set(PyObject* m, PyObject* args) {
+  (void)m; PyObject* o; Py_ssize_t i;
+  return PyArg_ParseTuple(args, "On", &o, &i) ? PyLong_FromLong(hl_enumerate_set_index(o, i)) : NULL;
+}
+static PyObject* t_enumerate_new(PyObject* m, PyObject* args) {
+  (void)m; PyObject* o; Py_ssize_t i;
+  return PyArg_ParseTuple(args, "On", &o, &i) ? hl_enumerate_new(o, i) : NULL;
+}
+static PyObject* t_zip_read(PyObject* m, PyObject* o) {
+  (void)m; PyObject* inner; int strict;
+  if (!hl_zip_read(o, &inner, &strict)) Py_RETURN_NONE;
+  return Py_BuildValue("(Oi)", inner, strict);
+}
+static PyObject* t_zip_new(PyObject* m, PyObject* args) {
+  (void)m; PyObject* o; int strict;
+  return PyArg_ParseTuple(args, "Oi", &o, &strict) ? hl_zip_new(o, strict) : NULL;
+}
+
 /* ---- materialising */
 enum { kMaxFrames = 8, kMaxSlots = 64 };
 static int read_spec(PyObject* spec, HlInlinedFrame* s, PyObject** locals, PyObject** stack) {
@@ -334,6 +357,8 @@ static PyMethodDef kMethods[] = {
     F(set_global, METH_O), F(set_local, METH_VARARGS), F(self_check, METH_NOARGS), F(iter_kind, METH_O),
     F(range_read, METH_O), F(range_set, METH_VARARGS), F(range_new, METH_VARARGS), F(seq_read, METH_O),
     F(seq_set, METH_VARARGS), F(seq_exhaust, METH_O), F(seq_new, METH_VARARGS), F(run_frames, METH_VARARGS),
+    F(enumerate_read, METH_O), F(enumerate_set, METH_VARARGS), F(enumerate_new, METH_VARARGS), F(zip_read, METH_O),
+    F(zip_new, METH_VARARGS),
     F(callback, METH_O), F(observe, METH_VARARGS), F(observed, METH_NOARGS),
     F(foreign_hook, METH_O), F(foreign_calls, METH_NOARGS), {NULL, NULL, 0, NULL}};
 static struct PyModuleDef kModule = {PyModuleDef_HEAD_INIT, "hl_access", NULL, -1, kMethods, NULL, NULL, NULL, NULL};
@@ -347,6 +372,7 @@ PyMODINIT_FUNC PyInit_hl_access(void) {
   CONST(EVENT_PY_START); CONST(EVENT_PY_RESUME); CONST(EVENT_JUMP); CONST(EVENT_BRANCH); CONST(EVENT_INSTRUCTION);
   CONST(RESULT_PUSH); CONST(RESULT_DROP); CONST(RESULT_NOT); CONST(RESULT_BOOL);
   CONST(ITER_OTHER); CONST(ITER_RANGE); CONST(ITER_LIST); CONST(ITER_TUPLE); CONST(ITER_SEQ);
+  CONST(ITER_REVERSED_LIST); CONST(ITER_REVERSED); CONST(ITER_ENUMERATE); CONST(ITER_ZIP);
   PyModule_AddIntConstant(m, "NULL_FIRST", hl_call_null_first());
   return m;
 }

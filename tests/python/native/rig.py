@@ -3,6 +3,8 @@
 A plan gets a Frame, the jump's unit and its target unit. It returns None or an action for hl_access (see
 cpython_testmodule.c) and must leave the frame with its resume point set.
 """
+import gc
+import os
 import sys
 
 from native import build
@@ -131,3 +133,22 @@ def nested_code(code, name):
             if deeper is not None:
                 return deeper
     return None
+
+
+def resident():
+    with open("/proc/self/statm") as f:
+        return int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def no_growth(once, runs, *objects):
+    """once() a few times, then `runs` times: blocks, resident memory and reference counts stay."""
+    for _ in range(200):
+        once()
+    gc.collect()
+    blocks, memory, refs = sys.getallocatedblocks(), resident(), [sys.getrefcount(o) for o in objects]
+    for _ in range(runs):
+        once()
+    gc.collect()
+    assert [abs(sys.getrefcount(o) - r) <= 1 for o, r in zip(objects, refs, strict=True)] == [True] * len(objects)
+    assert abs(sys.getallocatedblocks() - blocks) < 60
+    assert resident() - memory < 2 << 20
