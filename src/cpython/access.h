@@ -34,11 +34,12 @@ HlFrame* hl_frame_previous(HlFrame* f);
 int hl_frame_is_python(HlFrame* f);
 /* 1 if the frame belongs to a generator, coroutine or asynchronous generator. */
 int hl_frame_is_generator(HlFrame* f);
-PyCodeObject* hl_frame_code(HlFrame* f);      /* borrowed, never NULL for a Python frame */
-PyObject* hl_frame_func(HlFrame* f);          /* borrowed; a function object (also for module code), may be NULL */
-PyObject* hl_frame_globals(HlFrame* f);       /* borrowed */
-PyObject* hl_frame_builtins(HlFrame* f);      /* borrowed */
-PyObject* hl_frame_locals(HlFrame* f);        /* borrowed; the mapping of module, class and exec code; NULL for optimised frames */
+PyCodeObject* hl_frame_code(HlFrame* f); /* borrowed, never NULL for a Python frame */
+PyObject* hl_frame_func(HlFrame* f);     /* borrowed; a function object (also for module code), may be NULL */
+PyObject* hl_frame_globals(HlFrame* f);  /* borrowed */
+PyObject* hl_frame_builtins(HlFrame* f); /* borrowed */
+PyObject* hl_frame_locals(
+    HlFrame* f); /* borrowed; the mapping of module, class and exec code; NULL for optimised frames */
 /* 1 if somebody holds a frame object (sys._getframe, a traceback, a generator's gi_frame ...): its locals may be
  * written from elsewhere whenever Python runs. */
 int hl_frame_has_object(HlFrame* f);
@@ -58,30 +59,36 @@ void hl_frame_set_unit(HlFrame* f, int unit);
 
 /* "Local i" is an index into co_localsplusnames: locals, then cells, then free variables. */
 int hl_local_count(PyCodeObject* code);
-PyObject* hl_local_get(HlFrame* f, int i);                        /* borrowed; NULL = unbound. A cell slot gives the cell object */
-PyObject* hl_local_swap(HlFrame* f, int i, PyObject* value);      /* steals value (may be NULL); returns the old one (owned, may be NULL) */
-/* What slot i is: HL_LOCAL_FAST, or a cell (created here) or a free variable (of an outer function). A cell slot that is
- * also an argument is HL_LOCAL_CELL. */
-enum { HL_LOCAL_FAST = 0, HL_LOCAL_CELL = 1, HL_LOCAL_FREE = 2, HL_LOCAL_HIDDEN = 3 /* comprehension variable in module or class code: a fast local */ };
+PyObject* hl_local_get(HlFrame* f, int i); /* borrowed; NULL = unbound. A cell slot gives the cell object */
+PyObject* hl_local_swap(HlFrame* f, int i,
+                        PyObject* value); /* steals value (may be NULL); returns the old one (owned, may be NULL) */
+/* What slot i is: HL_LOCAL_FAST, or a cell (created here) or a free variable (of an outer function). A cell slot that
+ * is also an argument is HL_LOCAL_CELL. */
+enum {
+  HL_LOCAL_FAST = 0,
+  HL_LOCAL_CELL = 1,
+  HL_LOCAL_FREE = 2,
+  HL_LOCAL_HIDDEN = 3 /* comprehension variable in module or class code: a fast local */
+};
 int hl_local_kind(PyCodeObject* code, int i);
-PyObject* hl_local_name(PyCodeObject* code, int i);               /* borrowed str */
-PyObject* hl_cell_get(PyObject* cell);                            /* borrowed; NULL = unbound. `cell` must be a cell */
-PyObject* hl_cell_swap(PyObject* cell, PyObject* value);          /* steals value; returns the old one (owned, may be NULL) */
+PyObject* hl_local_name(PyCodeObject* code, int i);      /* borrowed str */
+PyObject* hl_cell_get(PyObject* cell);                   /* borrowed; NULL = unbound. `cell` must be a cell */
+PyObject* hl_cell_swap(PyObject* cell, PyObject* value); /* steals value; returns the old one (owned, may be NULL) */
 
 /* Operand stack. Depth and push/pop are valid only inside a JUMP callback (and on frames made by hl_run_frames). */
 int hl_stack_depth(HlFrame* f);
-PyObject* hl_stack_peek(HlFrame* f, int i);                       /* borrowed or NULL; i counts from the bottom, 0 first */
-void hl_stack_push(HlFrame* f, PyObject* value);                  /* steals; NULL pushes the call NULL */
-PyObject* hl_stack_pop(HlFrame* f);                               /* new (owned by the caller), may be NULL */
+PyObject* hl_stack_peek(HlFrame* f, int i);      /* borrowed or NULL; i counts from the bottom, 0 first */
+void hl_stack_push(HlFrame* f, PyObject* value); /* steals; NULL pushes the call NULL */
+PyObject* hl_stack_pop(HlFrame* f);              /* new (owned by the caller), may be NULL */
 /* Stack item i from the bottom, read from memory without asking for the depth: the way to look inside INSTRUCTION
  * callbacks (the depth is known statically there). Items at or above the static depth are garbage: do not ask. */
-PyObject* hl_stack_slot_at(HlFrame* f, int i);                    /* borrowed or NULL */
-int hl_stack_limit(PyCodeObject* code);                           /* co_stacksize */
+PyObject* hl_stack_slot_at(HlFrame* f, int i); /* borrowed or NULL */
+int hl_stack_limit(PyCodeObject* code);        /* co_stacksize */
 
 /* ------------------------------------------------------------------ eval breaker, tools, recursion */
 
-/* A byte that is != 0 exactly when the interpreter wants the eval loop's attention (signals, pending calls, GIL request,
- * asynchronous exception, garbage collection). Fixed for the thread's life. Native code polls it. */
+/* A byte that is != 0 exactly when the interpreter wants the eval loop's attention (signals, pending calls, GIL
+ * request, asynchronous exception, garbage collection). Fixed for the thread's life. Native code polls it. */
 const volatile uint8_t* hl_breaker_address(PyThreadState* ts);
 int hl_breaker_pending(PyThreadState* ts);
 /* Changes whenever any tool changes its monitoring events. */
@@ -115,26 +122,32 @@ int hl_deliver_exception(PyThreadState* ts, HlFrame* f, int raising_unit);
 /* ------------------------------------------------------------------ sys.monitoring */
 
 enum { /* our own bits; translated to the interpreter's */
-  HL_EVENT_PY_START = 1, HL_EVENT_PY_RESUME = 2, HL_EVENT_JUMP = 4, HL_EVENT_BRANCH = 8, HL_EVENT_INSTRUCTION = 16,
-  HL_EVENT_PY_RETURN = 32, HL_EVENT_CALL = 64,
+       HL_EVENT_PY_START = 1,
+       HL_EVENT_PY_RESUME = 2,
+       HL_EVENT_JUMP = 4,
+       HL_EVENT_BRANCH = 8,
+       HL_EVENT_INSTRUCTION = 16,
+       HL_EVENT_PY_RETURN = 32,
+       HL_EVENT_CALL = 64,
 };
 typedef struct HlMonitor { /* zero-initialise; owned by the runtime object */
   int claimed;
-  PyObject* disable;           /* sys.monitoring.DISABLE: what a callback returns to silence this location */
+  PyObject* disable; /* sys.monitoring.DISABLE: what a callback returns to silence this location */
   PyObject* set_events;
   PyObject* set_local_events;
   PyObject* get_tool;
-  int event_bits[8];           /* interpreter's bits of our event bit 1 << i */
+  int event_bits[8]; /* interpreter's bits of our event bit 1 << i */
 } HlMonitor;
 /* Takes tool id 5 under the name "hotloop". -1: RuntimeError with a clear text if another tool holds it. */
 int hl_monitor_claim(HlMonitor* m);
 /* 1 while the id is still ours. */
 int hl_monitor_is_ours(HlMonitor* m);
-/* callable: normally a PyCFunction with METH_FASTCALL, called as f(code, ...offsets in bytes); NULL removes it. Borrowed. */
+/* callable: normally a PyCFunction with METH_FASTCALL, called as f(code, ...offsets in bytes); NULL removes it.
+ * Borrowed. */
 int hl_monitor_set_callback(HlMonitor* m, int event, PyObject* callable);
 int hl_monitor_set_global(HlMonitor* m, int events);
 int hl_monitor_set_local(HlMonitor* m, PyCodeObject* code, int events);
-PyObject* hl_monitor_disable_object(HlMonitor* m);                /* borrowed */
+PyObject* hl_monitor_disable_object(HlMonitor* m); /* borrowed */
 /* Global events, callbacks, then the id. The caller has cleared the local events of every code it armed before.
  * If the id is no longer ours nothing of the new owner is touched. Never fails (errors are swallowed). */
 void hl_monitor_release(HlMonitor* m);
@@ -151,13 +164,14 @@ typedef enum HlOp {
 typedef enum HlPolicy { HL_TRANSLATE = 0, HL_REFUSE = 1 } HlPolicy;
 
 typedef struct HlInstr {
-  int unit;       /* first unit of the instruction (its first EXTENDED_ARG, or KW_NAMES of a 3.12 keyword call): resume here */
-  int op_unit;    /* the opcode itself: where events and line numbers are */
-  int next_unit;  /* first unit of the next instruction (past caches) */
+  int unit; /* first unit of the instruction (its first EXTENDED_ARG, or KW_NAMES of a 3.12 keyword call): resume here
+             */
+  int op_unit;   /* the opcode itself: where events and line numbers are */
+  int next_unit; /* first unit of the next instruction (past caches) */
   HlOp op;
-  int arg;        /* as neutral.def says; 0 if none */
+  int arg; /* as neutral.def says; 0 if none */
   int arg2;
-  int target;     /* unit a jump goes to; -1: no jump */
+  int target;       /* unit a jump goes to; -1: no jump */
   const char* name; /* this version's own opcode name, for messages */
 } HlInstr;
 
@@ -174,7 +188,7 @@ HlPolicy hl_op_policy(HlOp op);
 int hl_call_null_first(void);
 /* This version's own row for an opcode below 256: 1 and the values, 0 if there is none. */
 int hl_opcode_row(int opcode, const char** name, int* caches, HlOp* op);
-int hl_line_of_unit(PyCodeObject* code, int unit);                /* -1: no line */
+int hl_line_of_unit(PyCodeObject* code, int unit); /* -1: no line */
 /* Does the code object have a backward jump that can be armed? */
 int hl_has_back_edge(PyCodeObject* code);
 
@@ -182,30 +196,37 @@ int hl_has_back_edge(PyCodeObject* code);
 
 /* Each returns 1 if `it` is exactly of that type and was read/changed, 0 if not. Long-valued range iterators: 0. */
 typedef enum HlIterKind {
-  HL_ITER_OTHER = 0, HL_ITER_RANGE, HL_ITER_LIST, HL_ITER_TUPLE, HL_ITER_SEQ, /* ndarray and other __getitem__ sequences */
+  HL_ITER_OTHER = 0,
+  HL_ITER_RANGE,
+  HL_ITER_LIST,
+  HL_ITER_TUPLE,
+  HL_ITER_SEQ,           /* ndarray and other __getitem__ sequences */
   HL_ITER_REVERSED_LIST, /* reversed(list) */
   HL_ITER_REVERSED,      /* reversed() of another sequence (tuple, ndarray): counts down */
-  HL_ITER_ENUMERATE, HL_ITER_ZIP /* both draw from other iterators */
+  HL_ITER_ENUMERATE,
+  HL_ITER_ZIP /* both draw from other iterators */
 } HlIterKind;
 HlIterKind hl_iter_kind(PyObject* it);
-int hl_range_iter_read(PyObject* it, long* start, long* step, long* len);   /* start = the next value, len = how many are left */
+int hl_range_iter_read(PyObject* it, long* start, long* step,
+                       long* len); /* start = the next value, len = how many are left */
 int hl_range_iter_set(PyObject* it, long start, long step, long len);
-PyObject* hl_range_iter_new(long start, long step, long len);              /* new */
-/* List, tuple, sequence and reversed iterators: *seq borrowed, NULL once exhausted; *index = the next item (reversed ones
- * count down and end below 0). */
+PyObject* hl_range_iter_new(long start, long step, long len); /* new */
+/* List, tuple, sequence and reversed iterators: *seq borrowed, NULL once exhausted; *index = the next item (reversed
+ * ones count down and end below 0). */
 int hl_seq_iter_read(PyObject* it, PyObject** seq, Py_ssize_t* index);
 int hl_seq_iter_set_index(PyObject* it, Py_ssize_t index);
 /* Marks it exhausted: drops its sequence as the interpreter does at the end (may run Python). */
 int hl_seq_iter_exhaust(PyObject* it);
-PyObject* hl_seq_iter_new(HlIterKind kind, PyObject* seq, Py_ssize_t index); /* new; seq exactly list/tuple for those kinds */
-/* enumerate: *index = the next number, *inner borrowed. 0 also once the count has left Py_ssize_t. To advance, advance the
- * inner iterator and set the index. */
+PyObject* hl_seq_iter_new(HlIterKind kind, PyObject* seq,
+                          Py_ssize_t index); /* new; seq exactly list/tuple for those kinds */
+/* enumerate: *index = the next number, *inner borrowed. 0 also once the count has left Py_ssize_t. To advance, advance
+ * the inner iterator and set the index. */
 int hl_enumerate_read(PyObject* it, Py_ssize_t* index, PyObject** inner);
 int hl_enumerate_set_index(PyObject* it, Py_ssize_t index);
-PyObject* hl_enumerate_new(PyObject* inner, Py_ssize_t index);             /* new; inner: an iterator */
+PyObject* hl_enumerate_new(PyObject* inner, Py_ssize_t index); /* new; inner: an iterator */
 /* zip: *inner = tuple of iterators, borrowed. All of them advance together, the first first. */
 int hl_zip_read(PyObject* it, PyObject** inner, int* strict);
-PyObject* hl_zip_new(PyObject* inner, int strict);                         /* new; inner: a tuple of iterators */
+PyObject* hl_zip_new(PyObject* inner, int strict); /* new; inner: a tuple of iterators */
 
 /* ------------------------------------------------------------------ frame-evaluation hook (recording only) */
 
@@ -217,9 +238,9 @@ typedef struct HlEvalObserver { /* neither may run Python; both get the same arg
   /* It has returned: result borrowed, NULL = it raised. For a generator frame: yielded or returned. */
   void (*leave)(void* arg, PyThreadState* ts, PyObject* result, int depth);
 } HlEvalObserver;
-/* Observes frames entered by this thread until hl_eval_hook_remove. A hook of somebody else is called for every frame and
- * comes back on removal. Steps aside below nesting depth 8. One observer at a time: -1 (RuntimeError) if one is there.
- * 3.13 enters __init__ frames of specialised call sites without asking any hook. */
+/* Observes frames entered by this thread until hl_eval_hook_remove. A hook of somebody else is called for every frame
+ * and comes back on removal. Steps aside below nesting depth 8. One observer at a time: -1 (RuntimeError) if one is
+ * there. 3.13 enters __init__ frames of specialised call sites without asking any hook. */
 int hl_eval_hook_install(PyThreadState* ts, const HlEvalObserver* observer);
 void hl_eval_hook_remove(void);
 int hl_eval_hook_installed(void);
@@ -228,35 +249,35 @@ int hl_eval_hook_installed(void);
 
 /* What a caller does with the result of an inlined callee. */
 typedef enum HlResultUse {
-  HL_RESULT_PUSH = 0,  /* push it */
-  HL_RESULT_DROP = 1,  /* drop it; TypeError if not None (__init__: the instance is already on the caller's stack) */
-  HL_RESULT_NOT = 2,   /* push `not result` (may run Python) */
-  HL_RESULT_BOOL = 3,  /* push `bool(result)` */
+  HL_RESULT_PUSH = 0, /* push it */
+  HL_RESULT_DROP = 1, /* drop it; TypeError if not None (__init__: the instance is already on the caller's stack) */
+  HL_RESULT_NOT = 2,  /* push `not result` (may run Python) */
+  HL_RESULT_BOOL = 3, /* push `bool(result)` */
 } HlResultUse;
 
 typedef struct HlInlinedFrame {
-  PyObject* func;       /* borrowed; a plain function (no generator or coroutine) */
-  PyObject** locals;    /* hl_local_count() entries: references stolen, NULL = unbound. Cell slot: the cell object, NULL makes
-                           an empty one. Free-variable slot: NULL takes the function's own cell. */
-  PyObject** stack;     /* stack_depth entries, references stolen, NULL = call NULL. For all but the innermost frame: the
-                           stack as it is after the CALL has taken its operands */
+  PyObject* func;    /* borrowed; a plain function (no generator or coroutine) */
+  PyObject** locals; /* hl_local_count() entries: references stolen, NULL = unbound. Cell slot: the cell object, NULL
+                        makes an empty one. Free-variable slot: NULL takes the function's own cell. */
+  PyObject** stack;  /* stack_depth entries, references stolen, NULL = call NULL. For all but the innermost frame: the
+                        stack as it is after the CALL has taken its operands */
   int stack_depth;
-  int unit;             /* innermost: the instruction to run next, or the raising instruction if hl_run_frames is told so;
-                           others: the CALL (any unit from which the callee was entered) */
-  HlResultUse use;      /* what THIS frame does with its callee's result (all but the innermost) */
+  int unit;        /* innermost: the instruction to run next, or the raising instruction if hl_run_frames is told so;
+                      others: the CALL (any unit from which the callee was entered) */
+  HlResultUse use; /* what THIS frame does with its callee's result (all but the innermost) */
 } HlInlinedFrame;
 /* Builds the frames (frames[0] is called by the current frame, frames[n-1] is the innermost), runs the innermost to its
- * end, hands its result to the next outer one, and so on. Returns the result of frames[0] (new), or NULL with an exception.
- * raised != 0: the current exception was raised by the innermost frame at its unit.
- * The real frame below must be complete, with hl_frame_set_unit at its CALL. Runs Python, with tracing off.
- * All references are stolen whatever happens. */
+ * end, hands its result to the next outer one, and so on. Returns the result of frames[0] (new), or NULL with an
+ * exception. raised != 0: the current exception was raised by the innermost frame at its unit. The real frame below
+ * must be complete, with hl_frame_set_unit at its CALL. Runs Python, with tracing off. All references are stolen
+ * whatever happens. */
 PyObject* hl_run_frames(PyThreadState* ts, HlInlinedFrame* frames, int n, int raised);
 
 /* ------------------------------------------------------------------ self-check */
 
-/* Is this build of hotloop for this very interpreter, and does it behave? Drives small loops through entry, resume, resume
- * with items on the stack, raise, pending call, iterators, the opcode table. 0 good; -1: text in err (no exception set). Uses
- * tool id 5 for a moment; call it before hl_monitor_claim. Runs Python. */
+/* Is this build of hotloop for this very interpreter, and does it behave? Drives small loops through entry, resume,
+ * resume with items on the stack, raise, pending call, iterators, the opcode table. 0 good; -1: text in err (no
+ * exception set). Uses tool id 5 for a moment; call it before hl_monitor_claim. Runs Python. */
 int hl_self_check(char* err, size_t size);
 
 #ifdef __cplusplus

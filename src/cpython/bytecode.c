@@ -1,7 +1,8 @@
-/* bytecode.c: decoding to neutral opcodes (access.h: bytecode). Same for every version; the rows are in opcodes_31N.def.
+/* bytecode.c: decoding to neutral opcodes (access.h: bytecode). Same for every version; the rows are in
+ * opcodes_31N.def.
  *
- * Reads PyCode_GetCode(), the bytes without specialisation and instrumentation and with zeroed caches; CPython keeps them
- * with the code object once made, so repeated decoding costs no copy.
+ * Reads PyCode_GetCode(), the bytes without specialisation and instrumentation and with zeroed caches; CPython keeps
+ * them with the code object once made, so repeated decoding costs no copy.
  */
 #include "cpython/internal.h"
 
@@ -19,8 +20,12 @@ static int clean_bytes(PyCodeObject* code, Bytes* b) {
   return 0;
 }
 
-static const HlOpcodeRow* row_at(const Bytes* b, int unit) { return &hlv_opcodes[b->p[2 * unit]]; }
-static int is_prefix(const HlOpcodeRow* row) { return row->rule == HL_RULE_PREFIX || row->rule == HL_RULE_KW_NAMES; }
+static const HlOpcodeRow* row_at(const Bytes* b, int unit) {
+  return &hlv_opcodes[b->p[2 * unit]];
+}
+static int is_prefix(const HlOpcodeRow* row) {
+  return row->rule == HL_RULE_PREFIX || row->rule == HL_RULE_KW_NAMES;
+}
 
 static int fail(PyCodeObject* code, int unit, const char* what) {
   PyErr_Format(PyExc_SystemError, "hotloop: %s at unit %d of %U", what, unit, code->co_qualname);
@@ -38,24 +43,59 @@ static int intrinsic_op(int number) {
 static void apply_rule(const HlOpcodeRow* row, int oparg, HlInstr* in) {
   in->arg = oparg;
   switch ((HlArgRule)row->rule) {
-    case HL_RULE_ARG: case HL_RULE_PREFIX: case HL_RULE_KW_NAMES: break;
-    case HL_RULE_HI_LO: in->arg = oparg >> 4; in->arg2 = oparg & 15; break;
-    case HL_RULE_NB: in->arg = oparg % 13; in->arg2 = oparg >= 13; break;
+    case HL_RULE_ARG:
+    case HL_RULE_PREFIX:
+    case HL_RULE_KW_NAMES: break;
+    case HL_RULE_HI_LO:
+      in->arg = oparg >> 4;
+      in->arg2 = oparg & 15;
+      break;
+    case HL_RULE_NB:
+      in->arg = oparg % 13;
+      in->arg2 = oparg >= 13;
+      break;
     case HL_RULE_CMP_4: in->arg = oparg >> 4; break;
-    case HL_RULE_CMP_5: in->arg = oparg >> 5; in->arg2 = (oparg & 16) != 0; break;
-    case HL_RULE_INVERT: in->arg = 0; in->arg2 = oparg & 1; break;
-    case HL_RULE_NAME_BIT: in->arg = oparg >> 1; in->arg2 = oparg & 1; break;
-    case HL_RULE_NAME_2BITS: in->arg = oparg >> 2; in->arg2 = oparg & 3; break;
-    case HL_RULE_FLAG: in->arg = 0; in->arg2 = oparg & 1; break;
+    case HL_RULE_CMP_5:
+      in->arg = oparg >> 5;
+      in->arg2 = (oparg & 16) != 0;
+      break;
+    case HL_RULE_INVERT:
+      in->arg = 0;
+      in->arg2 = oparg & 1;
+      break;
+    case HL_RULE_NAME_BIT:
+      in->arg = oparg >> 1;
+      in->arg2 = oparg & 1;
+      break;
+    case HL_RULE_NAME_2BITS:
+      in->arg = oparg >> 2;
+      in->arg2 = oparg & 3;
+      break;
+    case HL_RULE_FLAG:
+      in->arg = 0;
+      in->arg2 = oparg & 1;
+      break;
     case HL_RULE_TRUTH: in->arg2 = 1; break;
     case HL_RULE_FORWARD: in->target = in->next_unit + oparg; break;
-    case HL_RULE_FORWARD_TRUTH: in->target = in->next_unit + oparg; in->arg2 = 1; break;
+    case HL_RULE_FORWARD_TRUTH:
+      in->target = in->next_unit + oparg;
+      in->arg2 = 1;
+      break;
     case HL_RULE_BACKWARD: in->target = in->next_unit - oparg; break;
-    case HL_RULE_FOR_1: in->target = in->next_unit + oparg + 1; in->arg = 1; break;
-    case HL_RULE_FOR_2: in->target = in->next_unit + oparg + 2; in->arg = 1; break;
+    case HL_RULE_FOR_1:
+      in->target = in->next_unit + oparg + 1;
+      in->arg = 1;
+      break;
+    case HL_RULE_FOR_2:
+      in->target = in->next_unit + oparg + 2;
+      in->arg = 1;
+      break;
     case HL_RULE_POPS_1: in->arg = 1; break;
     case HL_RULE_POPS_2: in->arg = 2; break;
-    case HL_RULE_UNPACK_EX: in->arg = oparg & 255; in->arg2 = oparg >> 8; break;
+    case HL_RULE_UNPACK_EX:
+      in->arg = oparg & 255;
+      in->arg2 = oparg >> 8;
+      break;
     case HL_RULE_CALL_KW: in->arg2 = -1; break;
     case HL_RULE_INTRINSIC_1: in->op = (HlOp)intrinsic_op(oparg); break;
   }
@@ -97,7 +137,9 @@ static int decode_from(PyCodeObject* code, const Bytes* b, int unit, HlInstr* in
   return 0;
 }
 
-int hl_unit_count(PyCodeObject* code) { return (int)Py_SIZE(code); }
+int hl_unit_count(PyCodeObject* code) {
+  return (int)Py_SIZE(code);
+}
 
 int hl_decode(PyCodeObject* code, int unit, HlInstr* out) {
   Bytes b;
@@ -133,10 +175,18 @@ static const struct {
 #undef HL_OP
 };
 
-const char* hl_op_name(HlOp op) { return (unsigned)op < HL_OP_COUNT ? kOps[op].name : "?"; }
-HlPolicy hl_op_policy(HlOp op) { return (unsigned)op < HL_OP_COUNT ? kOps[op].policy : HL_REFUSE; }
-int hl_call_null_first(void) { return HLV_NULL_FIRST; }
-int hl_line_of_unit(PyCodeObject* code, int unit) { return PyCode_Addr2Line(code, unit * 2); }
+const char* hl_op_name(HlOp op) {
+  return (unsigned)op < HL_OP_COUNT ? kOps[op].name : "?";
+}
+HlPolicy hl_op_policy(HlOp op) {
+  return (unsigned)op < HL_OP_COUNT ? kOps[op].policy : HL_REFUSE;
+}
+int hl_call_null_first(void) {
+  return HLV_NULL_FIRST;
+}
+int hl_line_of_unit(PyCodeObject* code, int unit) {
+  return PyCode_Addr2Line(code, unit * 2);
+}
 
 int hl_opcode_row(int opcode, const char** name, int* caches, HlOp* op) {
   if (opcode < 0 || opcode > 255 || hlv_opcodes[opcode].name == NULL) return 0;

@@ -1,8 +1,8 @@
 /* eval_hook.c: the frame-evaluation hook while recording (access.h: HlEvalObserver). Same for every version.
  *
- * Promises: never at rest; only frames of the observing thread are shown; a hook that was there before is called for every
- * frame and put back unless somebody replaced ours meanwhile; below depth 8 the hook is out of the way, so that deep
- * recursion costs neither speed nor C stack. */
+ * Promises: never at rest; only frames of the observing thread are shown; a hook that was there before is called for
+ * every frame and put back unless somebody replaced ours meanwhile; below depth 8 the hook is out of the way, so that
+ * deep recursion costs neither speed nor C stack. */
 #include "cpython/internal.h"
 
 enum { kMaxDepth = 8 };
@@ -10,10 +10,10 @@ enum { kMaxDepth = 8 };
 /* The hook has no argument of its own, so the one active observation is kept here (guarded by the GIL). */
 static struct {
   HlEvalObserver observer;
-  PyThreadState* ts;             /* NULL: none */
+  PyThreadState* ts; /* NULL: none */
   _PyFrameEvalFunction former;
   int depth;
-  unsigned generation;           /* tells a call that outlives its observation */
+  unsigned generation; /* tells a call that outlives its observation */
 } active;
 
 static PyObject* call_former(PyThreadState* ts, HlFrame* f, int throwflag) {
@@ -61,4 +61,6 @@ void hl_eval_hook_remove(void) {
     _PyInterpreterState_SetEvalFrameFunc(interp, active.former);
 }
 
-int hl_eval_hook_installed(void) { return active.ts != NULL; }
+int hl_eval_hook_installed(void) {
+  return active.ts != NULL;
+}

@@ -1,9 +1,9 @@
 /* exceptions.c: finding and entering exception handlers (access.h: exceptions).
  *
- * Why our own walk: an exception raised by a JUMP callback is looked up at the wrong place by CPython up to 3.13.0, and at
- * the jump instead of the raising instruction later. Format of co_exceptiontable: Objects/exception_handling_notes.txt of
- * CPython: entries (start, length, handler, depth << 1 | lasti), sorted by start; big-endian groups of 6 bits, 0x40 = more
- * follow, 0x80 = first byte of an entry.
+ * Why our own walk: an exception raised by a JUMP callback is looked up at the wrong place by CPython up to 3.13.0, and
+ * at the jump instead of the raising instruction later. Format of co_exceptiontable:
+ * Objects/exception_handling_notes.txt of CPython: entries (start, length, handler, depth << 1 | lasti), sorted by
+ * start; big-endian groups of 6 bits, 0x40 = more follow, 0x80 = first byte of an entry.
  */
 #include "cpython/internal.h"
 
@@ -37,7 +37,9 @@ int hl_find_handler(PyCodeObject* code, int unit, int* handler_unit, int* depth,
   return 0;
 }
 
-int hl_unit_in_try(PyCodeObject* code, int unit) { return hl_find_handler(code, unit, NULL, NULL, NULL); }
+int hl_unit_in_try(PyCodeObject* code, int unit) {
+  return hl_find_handler(code, unit, NULL, NULL, NULL);
+}
 
 /* Adds the entry for the current frame (its ip stands at the raising instruction). An error on the way replaces the
  * exception, as in the interpreter. */
@@ -45,8 +47,10 @@ static void add_traceback(PyThreadState* ts) {
   PyObject* exc = PyErr_GetRaisedException();
   PyFrameObject* frame = PyThreadState_GetFrame(ts);
   if (frame == NULL) {
-    if (!PyErr_Occurred()) PyErr_SetRaisedException(exc);
-    else Py_XDECREF(exc);
+    if (!PyErr_Occurred())
+      PyErr_SetRaisedException(exc);
+    else
+      Py_XDECREF(exc);
     return;
   }
   PyErr_SetRaisedException(exc);

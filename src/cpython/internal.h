@@ -32,28 +32,28 @@
 
 /* One row per opcode of this version (opcodes_31N.def). */
 typedef enum HlArgRule {
-  HL_RULE_ARG = 0,     /* arg = oparg */
-  HL_RULE_HI_LO,       /* arg = oparg >> 4, arg2 = oparg & 15 */
-  HL_RULE_NB,          /* BINARY_OP: 13.. are the in-place forms */
-  HL_RULE_CMP_4,       /* operator = oparg >> 4 */
-  HL_RULE_CMP_5,       /* operator = oparg >> 5, bit 16 = to bool */
-  HL_RULE_INVERT,      /* arg2 = oparg */
-  HL_RULE_NAME_BIT,    /* arg = oparg >> 1, arg2 = oparg & 1 */
-  HL_RULE_NAME_2BITS,  /* arg = oparg >> 2, arg2 = oparg & 3 */
-  HL_RULE_FLAG,        /* arg2 = oparg & 1 */
-  HL_RULE_TRUTH,       /* arg2 = 1 */
-  HL_RULE_FORWARD,     /* target = next + oparg */
+  HL_RULE_ARG = 0,       /* arg = oparg */
+  HL_RULE_HI_LO,         /* arg = oparg >> 4, arg2 = oparg & 15 */
+  HL_RULE_NB,            /* BINARY_OP: 13.. are the in-place forms */
+  HL_RULE_CMP_4,         /* operator = oparg >> 4 */
+  HL_RULE_CMP_5,         /* operator = oparg >> 5, bit 16 = to bool */
+  HL_RULE_INVERT,        /* arg2 = oparg */
+  HL_RULE_NAME_BIT,      /* arg = oparg >> 1, arg2 = oparg & 1 */
+  HL_RULE_NAME_2BITS,    /* arg = oparg >> 2, arg2 = oparg & 3 */
+  HL_RULE_FLAG,          /* arg2 = oparg & 1 */
+  HL_RULE_TRUTH,         /* arg2 = 1 */
+  HL_RULE_FORWARD,       /* target = next + oparg */
   HL_RULE_FORWARD_TRUTH, /* the same, arg2 = 1 */
-  HL_RULE_BACKWARD,    /* target = next - oparg */
-  HL_RULE_FOR_1,       /* FOR_ITER whose loop ends with END_FOR */
-  HL_RULE_FOR_2,       /* FOR_ITER whose loop ends with END_FOR and one more instruction */
-  HL_RULE_POPS_1,      /* arg = 1 */
-  HL_RULE_POPS_2,      /* arg = 2 */
-  HL_RULE_UNPACK_EX,   /* arg = oparg & 255, arg2 = oparg >> 8 */
-  HL_RULE_KW_NAMES,    /* prefix of the following CALL */
-  HL_RULE_CALL_KW,     /* arg = oparg, arg2 = -1 */
-  HL_RULE_PREFIX,      /* EXTENDED_ARG */
-  HL_RULE_INTRINSIC_1, /* some numbers have a neutral opcode of their own */
+  HL_RULE_BACKWARD,      /* target = next - oparg */
+  HL_RULE_FOR_1,         /* FOR_ITER whose loop ends with END_FOR */
+  HL_RULE_FOR_2,         /* FOR_ITER whose loop ends with END_FOR and one more instruction */
+  HL_RULE_POPS_1,        /* arg = 1 */
+  HL_RULE_POPS_2,        /* arg = 2 */
+  HL_RULE_UNPACK_EX,     /* arg = oparg & 255, arg2 = oparg >> 8 */
+  HL_RULE_KW_NAMES,      /* prefix of the following CALL */
+  HL_RULE_CALL_KW,       /* arg = oparg, arg2 = -1 */
+  HL_RULE_PREFIX,        /* EXTENDED_ARG */
+  HL_RULE_INTRINSIC_1,   /* some numbers have a neutral opcode of their own */
 } HlArgRule;
 typedef struct HlOpcodeRow {
   const char* name; /* NULL: no such opcode */
@@ -70,8 +70,8 @@ extern const HlOpcodeRow hlv_opcodes[256];
 typedef PyObject* (*HlFrameBody)(PyThreadState* ts, HlFrame* f, void* arg);
 PyObject* hlv_with_fresh_frame(PyThreadState* ts, PyObject* func, PyObject* const* args, Py_ssize_t nargs,
                                PyObject* kwnames, HlFrameBody body, void* arg);
-/* Runs the complete frame f, not linked, in which the current exception was raised at the instruction `in`: its handlers,
- * or its end. */
+/* Runs the complete frame f, not linked, in which the current exception was raised at the instruction `in`: its
+ * handlers, or its end. */
 PyObject* hlv_run_raised(PyThreadState* ts, HlFrame* f, const HlInstr* in);
 
 #endif

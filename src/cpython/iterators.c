@@ -3,22 +3,19 @@
 
 /* Layout shared by CPython's list, tuple and sequence iterators; the self-check tries each. */
 typedef struct HlSeqIter {
-  PyObject_HEAD
-  Py_ssize_t index;
+  PyObject_HEAD Py_ssize_t index;
   PyObject* seq; /* NULL: exhausted */
 } HlSeqIter;
 
 /* The first fields of CPython's enumerate and zip objects, the same in all versions. */
 typedef struct HlEnumerate {
-  PyObject_HEAD
-  Py_ssize_t index;
+  PyObject_HEAD Py_ssize_t index;
   PyObject* inner;
-  PyObject* result;   /* a cached pair */
-  PyObject* big;      /* the count once it no longer fits in index */
+  PyObject* result; /* a cached pair */
+  PyObject* big;    /* the count once it no longer fits in index */
 } HlEnumerate;
 typedef struct HlZip {
-  PyObject_HEAD
-  Py_ssize_t size;
+  PyObject_HEAD Py_ssize_t size;
   PyObject* inner;
   PyObject* result;
   int strict;
@@ -93,7 +90,8 @@ static PyObject* make_seq_iter(HlIterKind kind, PyObject* seq) {
     case HL_ITER_SEQ: return PySeqIter_New(seq);
     case HL_ITER_LIST: return PyList_CheckExact(seq) ? PyObject_GetIter(seq) : NULL;
     case HL_ITER_TUPLE: return PyTuple_CheckExact(seq) ? PyObject_GetIter(seq) : NULL;
-    case HL_ITER_REVERSED_LIST: return PyList_CheckExact(seq) ? PyObject_CallOneArg((PyObject*)&PyReversed_Type, seq) : NULL;
+    case HL_ITER_REVERSED_LIST:
+      return PyList_CheckExact(seq) ? PyObject_CallOneArg((PyObject*)&PyReversed_Type, seq) : NULL;
     case HL_ITER_REVERSED: return PyObject_CallOneArg((PyObject*)&PyReversed_Type, seq);
     default: return NULL;
   }

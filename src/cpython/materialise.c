@@ -1,5 +1,5 @@
-/* materialise.c: real frames for inlined callees, run from the middle (access.h: hl_run_frames). Same for every version;
- * how a fresh frame is made is in v31N.c.
+/* materialise.c: real frames for inlined callees, run from the middle (access.h: hl_run_frames). Same for every
+ * version; how a fresh frame is made is in v31N.c.
  *
  * Each level makes its frame, fills it, and links it as the current frame while the levels inside run, so that
  * sys._getframe, tracebacks and recursion depth are those of ordinary calls. */
@@ -154,7 +154,8 @@ PyObject* hl_run_frames(PyThreadState* ts, HlInlinedFrame* frames, int n, int ra
   Chain c = {frames, n, 0, raised ? PyErr_GetRaisedException() : NULL};
   for (int i = 0; i < n; i++) {
     HlInstr in;
-    if (check_frame(&frames[i]) == 0 && hl_decode((PyCodeObject*)PyFunction_GET_CODE(frames[i].func), frames[i].unit, &in) == 0)
+    if (check_frame(&frames[i]) == 0 &&
+        hl_decode((PyCodeObject*)PyFunction_GET_CODE(frames[i].func), frames[i].unit, &in) == 0)
       continue;
     drop_chain(&c);
     return NULL;

@@ -1,9 +1,10 @@
-/* monitor.c: our use of sys.monitoring as tool 5 (access.h: sys.monitoring). Through the public Python interface, so that it
- * is the same for every version; events are looked up by name because their numbers move. */
+/* monitor.c: our use of sys.monitoring as tool 5 (access.h: sys.monitoring). Through the public Python interface, so
+ * that it is the same for every version; events are looked up by name because their numbers move. */
 #include "cpython/internal.h"
 
 enum { kToolId = 5, kEvents = 7 };
-static const char* const kEventNames[kEvents] = {"PY_START", "PY_RESUME", "JUMP", "BRANCH", "INSTRUCTION", "PY_RETURN", "CALL"};
+static const char* const kEventNames[kEvents] = {"PY_START",    "PY_RESUME", "JUMP", "BRANCH",
+                                                 "INSTRUCTION", "PY_RETURN", "CALL"};
 
 static PyObject* monitoring(void) { /* borrowed */
   PyObject* m = PySys_GetObject("monitoring");
@@ -53,7 +54,8 @@ static int take_id(HlMonitor* m, PyObject* mon) {
   if (owner == NULL) return -1;
   if (owner != Py_None) {
     PyErr_Format(PyExc_RuntimeError,
-                 "hotloop needs tool id 5 (OPTIMIZER_ID) of sys.monitoring, but %R holds it; stop that tool first", owner);
+                 "hotloop needs tool id 5 (OPTIMIZER_ID) of sys.monitoring, but %R holds it; stop that tool first",
+                 owner);
     Py_DECREF(owner);
     return -1;
   }
@@ -106,7 +108,9 @@ int hl_monitor_set_local(HlMonitor* m, PyCodeObject* code, int events) {
   return call_int(m->set_local_events, Py_BuildValue("(iOi)", (int)kToolId, code, translate(m, events)));
 }
 
-PyObject* hl_monitor_disable_object(HlMonitor* m) { return m->disable; }
+PyObject* hl_monitor_disable_object(HlMonitor* m) {
+  return m->disable;
+}
 
 void hl_monitor_release(HlMonitor* m) {
   PyObject* exc = PyErr_GetRaisedException();

@@ -1,7 +1,8 @@
 /* self_check.c: does this interpreter behave as src/cpython believes? (access.h: hl_self_check)
  *
- * Drives small loops through entry, resume, resume with items on the stack, an exception, pending work, inlined frames and
- * the evaluation hook, and compares iterators and the opcode table. A surprise gives a message; hotloop then stays off. */
+ * Drives small loops through entry, resume, resume with items on the stack, an exception, pending work, inlined frames
+ * and the evaluation hook, and compares iterators and the opcode table. A surprise gives a message; hotloop then stays
+ * off. */
 #include "cpython/internal.h"
 
 static const char kSource[] =
@@ -39,8 +40,8 @@ typedef struct Check Check;
 typedef int (*Step)(Check* c, PyThreadState* ts, HlFrame* f, int target); /* -1: exception set; 1: return NULL */
 struct Check {
   Step step;
-  int steps;          /* how often the callback came */
-  int flag;           /* set by the pending call */
+  int steps; /* how often the callback came */
+  int flag;  /* set by the pending call */
   PyObject* globals;
   HlMonitor monitor;
 };
@@ -141,7 +142,8 @@ static int step_pending(Check* c, PyThreadState* ts, HlFrame* f, int target) {
   int seen = hl_breaker_pending(ts);
   if (hl_service_pending(ts) < 0) return -1;
   if (seen && c->flag) return 0;
-  PyErr_SetString(PyExc_SystemError, seen ? "a pending call did not run" : "a pending call does not show in the breaker");
+  PyErr_SetString(PyExc_SystemError,
+                  seen ? "a pending call did not run" : "a pending call does not show in the breaker");
   return -1;
 }
 
@@ -166,7 +168,8 @@ static int say(char* err, size_t size, const char* what) {
   PyObject* exc = PyErr_GetRaisedException();
   PyObject* text = exc != NULL ? PyObject_Str(exc) : NULL;
   const char* utf8 = text != NULL ? PyUnicode_AsUTF8(text) : NULL;
-  PyOS_snprintf(err, size, "self-check on Python %.20s failed: %s%s%s", Py_GetVersion(), what, utf8 ? ": " : "", utf8 ? utf8 : "");
+  PyOS_snprintf(err, size, "self-check on Python %.20s failed: %s%s%s", Py_GetVersion(), what, utf8 ? ": " : "",
+                utf8 ? utf8 : "");
   Py_XDECREF(text);
   Py_XDECREF(exc);
   PyErr_Clear();
@@ -285,12 +288,15 @@ static int check_opcodes(void) {
     const char *name = PyUnicode_AsUTF8(key), *ours;
     int caches;
     HlOp op;
-    if (name == NULL) r = -1;
-    else if (number > 255 || strncmp(name, "INSTRUMENTED_", 13) == 0) continue;
+    if (name == NULL)
+      r = -1;
+    else if (number > 255 || strncmp(name, "INSTRUMENTED_", 13) == 0)
+      continue;
     else if (!hl_opcode_row((int)number, &ours, &caches, &op) || strcmp(ours, name) != 0) {
       PyErr_Format(PyExc_SystemError, "opcode %ld is %s", number, name);
       r = -1;
-    } else found++;
+    } else
+      found++;
   }
   for (int i = 0; i < 256; i++) rows += hlv_opcodes[i].name != NULL;
   if (r == 0 && rows != found) r = -1;
@@ -337,7 +343,8 @@ int hl_self_check(char* err, size_t size) {
   PyThreadState* ts = PyThreadState_Get();
   err[0] = 0;
   if (Py_Version >> 16 != PY_VERSION_HEX >> 16) {
-    PyOS_snprintf(err, size, "hotloop was built for Python %d.%d; this is %.20s", PY_MAJOR_VERSION, PY_MINOR_VERSION, Py_GetVersion());
+    PyOS_snprintf(err, size, "hotloop was built for Python %d.%d; this is %.20s", PY_MAJOR_VERSION, PY_MINOR_VERSION,
+                  Py_GetVersion());
     return -1;
   }
   if (!hl_is_main_interpreter(ts)) {

@@ -3,7 +3,9 @@
 
 enum { kOurTool = 5, kUserTools = 6 }; /* ids 6 and 7 are sys.setprofile and sys.settrace: asked per thread instead */
 
-int hl_breaker_pending(PyThreadState* ts) { return *hl_breaker_address(ts) != 0; }
+int hl_breaker_pending(PyThreadState* ts) {
+  return *hl_breaker_address(ts) != 0;
+}
 
 int hl_tracing_swap(PyThreadState* ts, int tracing) {
   int old = ts->tracing;
@@ -30,4 +32,6 @@ int hl_recursion_headroom(PyThreadState* ts) {
   return py < c ? py : c;
 }
 
-int hl_is_main_interpreter(PyThreadState* ts) { return ts->interp == PyInterpreterState_Main(); }
+int hl_is_main_interpreter(PyThreadState* ts) {
+  return ts->interp == PyInterpreterState_Main();
+}

@@ -15,7 +15,9 @@ const volatile uint8_t* hl_breaker_address(PyThreadState* ts) {
   return (const volatile uint8_t*)&ts->interp->ceval.eval_breaker;
 }
 
-uint64_t hl_instrumentation_version(PyThreadState* ts) { return ts->interp->monitoring_version; }
+uint64_t hl_instrumentation_version(PyThreadState* ts) {
+  return ts->interp->monitoring_version;
+}
 
 static int pending_work(PyThreadState* ts) {
   if (PyErr_CheckSignals() < 0) return -1; /* signals, and a collection that is due */
@@ -40,7 +42,8 @@ int hl_service_pending(PyThreadState* ts) {
   return r;
 }
 
-/* ---- fresh frames: call the function while our hook is in place; the hook gets the frame before its first instruction */
+/* ---- fresh frames: call the function while our hook is in place; the hook gets the frame before its first instruction
+ */
 
 typedef struct Catch {
   struct Catch* outer;

@@ -11,9 +11,13 @@ const HlOpcodeRow hlv_opcodes[256] = {
 };
 
 /* The low byte holds the requests, the rest is the instrumentation version. */
-const volatile uint8_t* hl_breaker_address(PyThreadState* ts) { return (const volatile uint8_t*)&ts->eval_breaker; }
+const volatile uint8_t* hl_breaker_address(PyThreadState* ts) {
+  return (const volatile uint8_t*)&ts->eval_breaker;
+}
 
-uint64_t hl_instrumentation_version(PyThreadState* ts) { return ts->eval_breaker & ~(uintptr_t)0xFF; }
+uint64_t hl_instrumentation_version(PyThreadState* ts) {
+  return ts->eval_breaker & ~(uintptr_t)0xFF;
+}
 
 int hl_service_pending(PyThreadState* ts) {
   int tracing = hl_tracing_swap(ts, 0);
