@@ -26,6 +26,14 @@ class CodeObservation {
   }
   bool hit(int unit) const { return unit >= 0 && static_cast<size_t>(unit) < hit_.size() && hit_[static_cast<size_t>(unit)]; }
 
+  // Takes over the marks of another observation of the same code, not its calls.
+  void add_hits(const CodeObservation& other) {
+    if (hit_.size() < other.hit_.size()) hit_.resize(other.hit_.size());
+    for (size_t k = 0; k < other.hit_.size(); ++k) {
+      if (other.hit_[k]) hit_[k] = true;
+    }
+  }
+
   // Optional: the callable seen at a CALL (op_unit). nullptr: none seen or more than one.
   void saw_call(int unit, PyObject* callable) {
     auto [place, fresh] = calls_.try_emplace(unit, callable);

@@ -1,0 +1,343 @@
+// Leaving native code: the interpreter's frames are made to hold what the exit's snapshot says (deoptimisation).
+//
+// Needs region.h, runtime/box.h, cpython/access.h. Promises (DESIGN T10-T19): all boxes are made before a frame is touched; one object per box
+// identity; untouched slots stay; old values are dropped when the frame is complete; pending work is served and exceptions are delivered here.
+// Order at an exit: make objects, swap them in, set the ip, drop old values, run materialised callees, serve pending work, set the resume unit.
+#include <alloca.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/box.h"
+#include "tracer/runtime.h"
+
+namespace hotloop::tracer {
+namespace {
+
+constexpr size_t kBallastSize = 64 * 1024;
+
+// Everything one exit works with. All in memory blocks without destructors: Python code runs below (T27).
+struct Leaving {
+  Runtime& rt;
+  PyThreadState* ts;
+  HlFrame* frame;
+  Region& region;
+  const ExitPlan& plan;
+  const int64_t* out;
+  PyObject* const* inputs;
+  PyObject** made;    // per plan slot, owned until swapped in; null: Unbound or handled in place
+  PyObject** boxes;   // per shared box, borrowed from `made` or owned extra references
+  PyObject** dropped; // old values, owned
+  int dropped_count;
+};
+
+PyObject* object_at(const Region& region, uint32_t id) { return static_cast<PyObject*>(region.function->objects[id].pointer); }
+
+PyObject* cell_object(const Leaving& l, uint32_t out_index) { return reinterpret_cast<PyObject*>(l.out[out_index]); }
+
+bool make(Leaving& l, const PlanValue& value, PyObject** result);
+
+bool make_tuple(Leaving& l, const PlanValue& value, PyObject** result) {
+  PyObject* tuple = PyTuple_New(value.child_count);
+  if (tuple == nullptr) return false;
+  for (uint32_t k = 0; k < value.child_count; ++k) {
+    PyObject* item = nullptr;
+    if (!make(l, l.plan.values[value.first_child + k], &item)) {
+      Py_DECREF(tuple);
+      return false;
+    }
+    PyTuple_SET_ITEM(tuple, k, item);
+  }
+  *result = tuple;
+  return true;
+}
+
+PyObject* array_of(const Leaving& l, const PlanValue& array) {
+  return array.kind == ir::PyKind::Input ? l.inputs[array.index] : array.kind == ir::PyKind::Const ? object_at(l.region, array.index) : cell_object(l, array.out[0]);
+}
+
+Py_ssize_t index_of(const Leaving& l, const PlanValue& index) {
+  if (index.kind == ir::PyKind::Input) return PyLong_AsSsize_t(l.inputs[index.index]);
+  if (index.kind == ir::PyKind::Const) return PyLong_AsSsize_t(object_at(l.region, index.index));
+  return static_cast<Py_ssize_t>(l.out[index.out[0]]);
+}
+
+// A new reference to what this value is; *result null for Unbound. False: no memory.
+bool make(Leaving& l, const PlanValue& value, PyObject** result) {
+  PyObject* object = nullptr;
+  if (value.box != 0 && l.boxes[value.box - 1] != nullptr) {
+    *result = Py_NewRef(l.boxes[value.box - 1]);
+    return true;
+  }
+  switch (value.kind) {
+    case ir::PyKind::Unbound: *result = nullptr; return true;
+    case ir::PyKind::Const: object = Py_NewRef(object_at(l.region, value.index)); break;
+    case ir::PyKind::Input: object = Py_XNewRef(l.inputs[value.index]); *result = object; return true;
+    case ir::PyKind::Array:
+    case ir::PyKind::Object: object = Py_NewRef(cell_object(l, value.out[0])); break;
+    case ir::PyKind::Tuple:
+      if (!make_tuple(l, value, &object)) return false;
+      break;
+    case ir::PyKind::SeqIter:
+      object = hl_seq_iter_new(HL_ITER_SEQ, array_of(l, l.plan.values[value.first_child]), index_of(l, l.plan.values[value.first_child + 1]));
+      break;
+    case ir::PyKind::Either: {
+      const uint32_t child = l.out[value.out[0]] != 0 ? value.first_child : value.first_child + 1;
+      return make(l, l.plan.values[child], result);
+    }
+    default: {
+      const int64_t parts[3] = {l.out[value.out[0]], l.out[value.out[1]], l.out[value.out[2]]};
+      object = runtime::box(value.kind, parts);
+    }
+  }
+  if (object == nullptr) return false;
+  if (value.box != 0) l.boxes[value.box - 1] = object;
+  *result = object;
+  return true;
+}
+
+// An iterator that stays where it is: its state is set instead of making a new object.
+bool stays_in_place(const Leaving& l, const PlanFrame& frame, const PlanSlot& slot) {
+  if (frame.function != nullptr || slot.slot.kind != ir::SlotKind::kStack) return false;
+  if (static_cast<int>(slot.slot.index) >= static_cast<int>(l.region.function->entry_stack_depth)) return false;
+  const ir::PyKind kind = l.plan.values[slot.value].kind;
+  PyObject* there = hl_stack_peek(l.frame, static_cast<int>(slot.slot.index));
+  if (there == nullptr) return false;
+  if (kind == ir::PyKind::RangeIter) return Py_TYPE(there) == &PyRangeIter_Type;
+  return kind == ir::PyKind::SeqIter && Py_TYPE(there) == &PySeqIter_Type;
+}
+
+void set_in_place(Leaving& l, const PlanSlot& slot) {
+  const PlanValue& value = l.plan.values[slot.value];
+  PyObject* iterator = hl_stack_peek(l.frame, static_cast<int>(slot.slot.index));
+  if (value.kind == ir::PyKind::RangeIter) {
+    const int64_t next = l.out[value.out[0]], stop = l.out[value.out[1]], step = l.out[value.out[2]];
+    hl_range_iter_set(iterator, next, step, runtime::range_length(next, stop, step));
+  } else {
+    hl_seq_iter_set_index(iterator, index_of(l, l.plan.values[value.first_child + 1]));
+  }
+}
+
+bool make_all(Leaving& l) {
+  std::memset(l.boxes, 0, l.plan.box_count * sizeof *l.boxes);
+  std::memset(l.made, 0, l.plan.slots.size() * sizeof *l.made);
+  for (const PlanFrame& frame : l.plan.frames) {
+    for (uint32_t k = frame.first_slot; k < frame.first_slot + frame.slot_count; ++k) {
+      const PlanSlot& slot = l.plan.slots[k];
+      if (stays_in_place(l, frame, slot)) continue;
+      if (make(l, l.plan.values[slot.value], &l.made[k])) continue;
+      for (uint32_t j = 0; j < k; ++j) Py_CLEAR(l.made[j]);
+      return false;
+    }
+  }
+  return true;
+}
+
+void drop_later(Leaving& l, PyObject* old) {
+  if (old != nullptr) l.dropped[l.dropped_count++] = old;
+}
+
+// namespace[name] = value, or its removal; the old value is kept for later. Only exact dicts with exact str keys: no Python code runs but in
+// the dictionary watchers of others.
+bool set_name(Leaving& l, PyObject* dict, PyObject* name, PyObject* value) {
+  PyObject* old = PyDict_GetItemWithError(dict, name);
+  if (old == value && old != nullptr) {
+    drop_later(l, value);
+    return true;
+  }
+  drop_later(l, Py_XNewRef(old));
+  if (value == nullptr) return old == nullptr || PyDict_DelItem(dict, name) == 0;
+  const bool good = PyDict_SetItem(dict, name, value) == 0;
+  drop_later(l, value);
+  return good;
+}
+
+// Locals, cells and names of the live frame. False: an exception is set (no memory for a new key); the rest is done all the same.
+bool swap_slots(Leaving& l, const PlanFrame& frame) {
+  bool good = true;
+  for (uint32_t k = frame.first_slot; k < frame.first_slot + frame.slot_count; ++k) {
+    const ir::Slot& slot = l.plan.slots[k].slot;
+    PyObject* value = l.made[k];
+    switch (slot.kind) {
+      case ir::SlotKind::kLocal: drop_later(l, hl_local_swap(l.frame, static_cast<int>(slot.index), value)); break;
+      case ir::SlotKind::kCell: drop_later(l, hl_cell_swap(hl_local_get(l.frame, static_cast<int>(slot.index)), value)); break;
+      case ir::SlotKind::kGlobal: good &= set_name(l, hl_frame_globals(l.frame), object_at(l.region, slot.index), value); break;
+      case ir::SlotKind::kName: good &= set_name(l, hl_frame_locals(l.frame), object_at(l.region, slot.index), value); break;
+      default: continue;  // stack: rebuild_stack
+    }
+    l.made[k] = nullptr;
+  }
+  return good;
+}
+
+// Items of the live frame's stack: pops down to the lowest listed item, then puts back what stays and pushes what is new.
+void rebuild_stack(Leaving& l, const PlanFrame& frame, PyObject** scratch) {
+  const int old_depth = hl_stack_depth(l.frame), new_depth = frame.stack_depth;
+  int lowest = std::min(old_depth, new_depth);
+  for (uint32_t k = frame.first_slot; k < frame.first_slot + frame.slot_count; ++k) {
+    const PlanSlot& slot = l.plan.slots[k];
+    if (slot.slot.kind != ir::SlotKind::kStack) continue;
+    if (stays_in_place(l, frame, slot)) {
+      if (static_cast<int>(slot.slot.index) < new_depth) set_in_place(l, slot);
+    } else {
+      lowest = std::min(lowest, static_cast<int>(slot.slot.index));
+    }
+  }
+  for (int k = old_depth; k > lowest; --k) scratch[k - 1] = hl_stack_pop(l.frame);
+  for (int k = old_depth; k < new_depth; ++k) scratch[k] = nullptr;
+  for (uint32_t k = frame.first_slot; k < frame.first_slot + frame.slot_count; ++k) {
+    const ir::Slot& slot = l.plan.slots[k].slot;
+    const int at = static_cast<int>(slot.index);
+    // In-place iterators above `lowest` are in scratch already (made is null for them and for a NULL that is pushed).
+    if (slot.kind != ir::SlotKind::kStack || at < lowest) continue;
+    const ir::PyKind kind = l.plan.values[l.plan.slots[k].value].kind;
+    const bool in_place = l.made[k] == nullptr && (kind == ir::PyKind::RangeIter || kind == ir::PyKind::SeqIter);
+    if (in_place) continue;
+    if (at < old_depth) drop_later(l, scratch[at]);
+    scratch[at] = l.made[k];
+    l.made[k] = nullptr;
+  }
+  for (int k = lowest; k < new_depth; ++k) hl_stack_push(l.frame, scratch[k]);
+  for (int k = std::max(new_depth, lowest); k < old_depth; ++k) drop_later(l, scratch[k]);
+}
+
+void drop_old_values(Leaving& l) {
+  if (l.dropped_count == 0) return;
+  PyObject* error = PyErr_GetRaisedException();
+  const int tracing = hl_tracing_swap(l.ts, 0);
+  for (int k = 0; k < l.dropped_count; ++k) Py_DECREF(l.dropped[k]);
+  hl_tracing_swap(l.ts, tracing);
+  PyErr_SetRaisedException(error);
+  l.dropped_count = 0;
+}
+
+// What the callback returns when an exception is set that was raised at `unit` of the live frame.
+PyObject* deliver(Leaving& l, int unit) {
+  ++l.rt.stats.exceptions;
+  if (hl_deliver_exception(l.ts, l.frame, unit)) Py_RETURN_NONE;
+  return nullptr;
+}
+
+// The slots of an inlined frame as hl_run_frames takes them. False: no memory.
+bool fill_inlined(Leaving& l, const PlanFrame& frame, HlInlinedFrame* inlined) {
+  auto* code = reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(frame.function));
+  const size_t locals = static_cast<size_t>(hl_local_count(code));
+  auto** block = static_cast<PyObject**>(PyMem_Calloc(locals + static_cast<size_t>(frame.stack_depth) + 1, sizeof(PyObject*)));
+  if (block == nullptr) {
+    PyErr_NoMemory();
+    return false;
+  }
+  inlined->func = frame.function;
+  inlined->locals = block;
+  inlined->stack = block + locals;
+  inlined->stack_depth = frame.stack_depth;
+  inlined->unit = frame.resume_unit;
+  inlined->use = frame.drop_result ? HL_RESULT_DROP : HL_RESULT_PUSH;
+  for (uint32_t k = frame.first_slot; k < frame.first_slot + frame.slot_count; ++k) {
+    const ir::Slot& slot = l.plan.slots[k].slot;
+    PyObject* value = l.made[k];
+    l.made[k] = nullptr;
+    switch (slot.kind) {
+      case ir::SlotKind::kLocal: block[slot.index] = value; break;
+      case ir::SlotKind::kStack: inlined->stack[slot.index] = value; break;
+      case ir::SlotKind::kCell:
+        block[slot.index] = PyCell_New(value);
+        Py_XDECREF(value);
+        if (block[slot.index] == nullptr) return false;
+        break;
+      case ir::SlotKind::kGlobal:
+        if (!set_name(l, PyFunction_GET_GLOBALS(frame.function), object_at(l.region, slot.index), value)) return false;
+        break;
+      default: Py_XDECREF(value); break;
+    }
+  }
+  return true;
+}
+
+void free_inlined(HlInlinedFrame* frames, int count, bool with_values) {
+  for (int k = 0; k < count; ++k) {
+    if (frames[k].locals == nullptr) continue;
+    if (with_values) {
+      for (PyObject** p = frames[k].locals; p < frames[k].stack + frames[k].stack_depth; ++p) Py_CLEAR(*p);
+    }
+    PyMem_Free(frames[k].locals);
+  }
+}
+
+// Runs the inlined callees to their end in real frames. The live frame is complete. New reference, or null with an exception.
+PyObject* run_callees(Leaving& l) {
+  const int count = static_cast<int>(l.plan.frames.size()) - 1;
+  auto* frames = static_cast<HlInlinedFrame*>(alloca(sizeof(HlInlinedFrame) * static_cast<size_t>(count)));
+  std::memset(frames, 0, sizeof(HlInlinedFrame) * static_cast<size_t>(count));
+  for (int k = 0; k < count; ++k) {
+    if (!fill_inlined(l, l.plan.frames[static_cast<size_t>(k) + 1], &frames[k])) {
+      free_inlined(frames, count, true);
+      for (size_t j = 0; j < l.plan.slots.size(); ++j) Py_CLEAR(l.made[j]);
+      return nullptr;
+    }
+  }
+  drop_old_values(l);
+  PyObject* result = hl_run_frames(l.ts, frames, count, 0);
+  free_inlined(frames, count, false);
+  return result;
+}
+
+// After everything else: pending calls, signals and the like are served with the frame complete (T10), then the frame goes on at `unit`.
+PyObject* go_on_at(Leaving& l, int unit) {
+  if (hl_breaker_pending(l.ts)) {
+    hl_frame_set_unit(l.frame, unit);
+    if (hl_service_pending(l.ts) < 0) return deliver(l, unit);
+  }
+  hl_frame_set_resume(l.frame, unit);
+  Py_RETURN_NONE;
+}
+
+PyObject* rebuild(Leaving& l, PyObject** scratch) {
+  const PlanFrame& outer = l.plan.frames[0];
+  const bool named = swap_slots(l, outer);
+  rebuild_stack(l, outer, scratch);
+  hl_frame_set_unit(l.frame, outer.resume_unit);
+  if (!named) {
+    drop_old_values(l);
+    for (size_t k = 0; k < l.plan.slots.size(); ++k) Py_CLEAR(l.made[k]);
+    return deliver(l, outer.resume_unit);
+  }
+  if (l.plan.frames.size() == 1) {
+    drop_old_values(l);
+    return go_on_at(l, outer.resume_unit);
+  }
+  PyObject* result = run_callees(l);
+  drop_old_values(l);
+  if (result == nullptr) return deliver(l, outer.resume_unit);
+  if (outer.drop_result) {
+    Py_DECREF(result);
+  } else {
+    hl_stack_push(l.frame, result);
+  }
+  return go_on_at(l, outer.return_unit);
+}
+
+}  // namespace
+
+PyObject* leave(Runtime& rt, PyThreadState* ts, HlFrame* frame, Region& region, uint32_t exit_id, const int64_t* out, PyObject* const* inputs) {
+  const ExitPlan& plan = exit_plan(region, exit_id);
+  const size_t slots = plan.slots.size();
+  const size_t stack = static_cast<size_t>(std::max(hl_stack_depth(frame), plan.frames[0].stack_depth));
+  // made, dropped (at most two per slot, and each old stack item), boxes, scratch
+  auto** block = static_cast<PyObject**>(alloca(sizeof(PyObject*) * (slots * 3 + plan.box_count + stack * 2 + 1)));
+  Leaving l{rt, ts, frame, region, plan, out, inputs, block, block + slots, block + slots + plan.box_count, 0};
+  PyObject** scratch = l.dropped + slots * 2 + stack;
+  if (!make_all(l)) {
+    PyErr_Clear();
+    PyMem_RawFree(rt.ballast);
+    rt.ballast = nullptr;
+    if (!make_all(l)) {
+      // Not even the reserve was enough. What native code has computed since entry is lost to the variables, as the MemoryError tells.
+      return deliver(l, hl_frame_unit(frame));
+    }
+  }
+  if (rt.ballast == nullptr) rt.ballast = PyMem_RawMalloc(kBallastSize);
+  return rebuild(l, scratch);
+}
+
+}  // namespace hotloop::tracer

@@ -1,0 +1,157 @@
+// Entering native code from the JUMP callback, and what is decided when it comes back.
+//
+// Needs region.h, deopt.cpp, ir/evaluator.h. Promises: nothing is run unless every guard of the region holds; the region stays alive while it runs;
+// regions that leave again and again without doing anything are entered less and less, then given up.
+#include <alloca.h>
+#include <x86intrin.h>
+
+#include "base/log.h"
+#include "ir/evaluator.h"
+#include "runtime/numpy_import.h"
+#include "tracer/runtime.h"
+
+namespace hotloop::tracer {
+namespace {
+
+constexpr uint64_t kFruitlessCycles = 150;   // native time under which an entry was not worth its cost
+constexpr uint32_t kFruitlessEntries = 64;   // so many in a row: back off
+constexpr uint32_t kMaxBackoffs = 8;
+constexpr uint32_t kHoistedFailures = 3;
+constexpr uint32_t kMaxGrowths = 12;
+
+uint32_t run(Runtime& rt, Region& region, ir::Activation& activation) {
+  uint32_t exit_id;
+  if (region.entry != nullptr) {
+    exit_id = region.entry(&activation);
+  } else {
+    exit_id = ir::evaluate(*region.function, runtime::helper_table(), &activation);
+  }
+  if (rt.force_step != 0) {
+    rt.force_countdown = activation.force_countdown;
+    if (activation.forced != 0) next_forced_exit(rt);
+  }
+  return exit_id;
+}
+
+// An exit that is taken often stands for a path that should be compiled too: the loop is observed from here on and made anew.
+void maybe_grow(Runtime& rt, PyThreadState* ts, Region& region, uint32_t exit_id) {
+  ExitState& state = region.exit_states[exit_id];
+  Loop* loop = region.loop;
+  if (loop == nullptr) return;
+  state.grow_at = state.count * 4;
+  if (loop->growths >= kMaxGrowths || !may_begin_session(rt, ts, loop->info)) return;
+  ++loop->growths;
+  HOTLOOP_LOG(kHot, "line %d: exit %u (%s) taken %llu times, observing again", loop->line, exit_id,
+              std::string(ir::exit_reason_text(region.exits[exit_id].reason)).c_str(), static_cast<unsigned long long>(state.count));
+  begin_session(rt, ts, *loop, 1, true);
+  if (rt.session.number == 0) return;
+  rt.session.replaces = &region;
+  for (const PlanFrame& frame : exit_plan(region, exit_id).frames) {
+    if (frame.function != nullptr) watch_code(rt, reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(frame.function)));
+  }
+}
+
+void note_hoisted_failure(Runtime& rt, PyThreadState* ts, Region& region) {
+  Loop* loop = region.loop;
+  if (++region.hoisted_failures < kHoistedFailures || loop == nullptr || loop->no_hoist) return;
+  if (!may_begin_session(rt, ts, loop->info)) return;
+  loop->no_hoist = true;
+  HOTLOOP_LOG(kHot, "line %d: a hoisted guard fails, making the loop again without", loop->line);
+  begin_session(rt, ts, *loop, 1, true);
+  rt.session.replaces = &region;
+}
+
+void note_fruitless(Runtime& rt, Region& region) {
+  if (++region.fruitless < kFruitlessEntries) return;
+  region.fruitless = 0;
+  region.skip = 64u << region.backoffs;
+  if (++region.backoffs < kMaxBackoffs || region.loop == nullptr) return;
+  Loop& loop = *region.loop;
+  HOTLOOP_LOG(kHot, "line %d: native code does too little between exits, given up", loop.line);
+  loop.refusal = std::make_unique<base::Refusal>(base::Refusal{base::RefusalReason::kTooManyExits, loop.line, {}});
+  rt.stats.count_refusal(base::RefusalReason::kTooManyExits);
+  kill_loop(rt, loop);
+  drop_regions(rt, loop);
+}
+
+void count_exit(Runtime& rt, Region& region, uint32_t exit_id, bool forced) {
+  ++rt.stats.exits;
+  ++region.exit_states[exit_id].count;
+  if (forced) ++rt.stats.exits_forced;
+  switch (region.exits[exit_id].reason) {
+    case ir::ExitReason::Breaker: ++rt.stats.exits_breaker; break;
+    case ir::ExitReason::Finished:
+    case ir::ExitReason::Left: ++rt.stats.exits_finished; break;
+    default: break;
+  }
+}
+
+// Decides on growth and back-off. Nothing here runs Python code of the user, and nothing touches the frame.
+void judge_exit(Runtime& rt, PyThreadState* ts, Region& region, uint32_t exit_id, uint64_t cycles) {
+  const ir::ExitReason reason = region.exits[exit_id].reason;
+  if (region.exit_states[exit_id].count >= region.exit_states[exit_id].grow_at) maybe_grow(rt, ts, region, exit_id);
+  if (reason == ir::ExitReason::Hoisted) note_hoisted_failure(rt, ts, region);
+  if (reason == ir::ExitReason::Breaker) return;
+  if (cycles >= kFruitlessCycles) {
+    region.fruitless = 0;
+    return;
+  }
+  note_fruitless(rt, region);
+}
+
+// The region fits and runs. Apart so that its frame, with the cells, is only there while needed.
+PyObject* run_region(Runtime& rt, PyThreadState* ts, HlFrame* frame, Region& region, const int64_t* in, PyObject** objects) {
+  auto* out = static_cast<int64_t*>(alloca(sizeof(int64_t) * (region.out_cells + 1)));
+  ir::Activation activation;
+  activation.in = in;
+  activation.out = out;
+  activation.breaker = hl_breaker_address(ts);
+  activation.force_countdown = rt.force_countdown;
+  ++region.references;
+  ++region.entries;
+  ++rt.stats.entries;
+  const uint64_t begin = __rdtsc();
+  const uint32_t exit_id = run(rt, region, activation);
+  const uint64_t cycles = __rdtsc() - begin;
+  const bool forced = activation.forced != 0;
+  count_exit(rt, region, exit_id, forced);
+  HOTLOOP_LOG(kExit, "line %d: exit %u, %s%s, after %llu cycles", region.function->line, exit_id,
+              std::string(ir::exit_reason_text(region.exits[exit_id].reason)).c_str(), forced ? " (forced)" : "",
+              static_cast<unsigned long long>(cycles));
+  if (!forced) judge_exit(rt, ts, region, exit_id, cycles);
+  PyObject* result = leave(rt, ts, frame, region, exit_id, out, objects);
+  release_region(rt, &region);
+  return result;
+}
+
+}  // namespace
+
+bool enter_loop(Runtime& rt, PyThreadState* ts, HlFrame* frame, Loop& loop, PyObject** result) {
+  if (hl_breaker_pending(ts)) return false;
+  const bool full = loop.regions.size() >= kMaxVersions;
+  for (int pass = 0; pass < (full ? 2 : 1); ++pass) {
+    for (size_t k = 0; k < loop.regions.size(); ++k) {
+      Region& region = *loop.regions[k];
+      if (region.dead) {
+        drop_region(rt, loop, &region);
+        --k;
+        continue;
+      }
+      if (!guards_hold(rt, region, ts, frame)) continue;
+      auto* in = static_cast<int64_t*>(alloca(sizeof(int64_t) * (region.in_cells + 1)));
+      auto** objects = static_cast<PyObject**>(alloca(sizeof(PyObject*) * (region.function->inputs.size() + 1)));
+      if (!unbox_inputs(region, frame, in, objects, pass == 0)) continue;
+      if (region.skip > 0) {
+        --region.skip;
+        *result = Py_NewRef(Py_None);
+        return true;
+      }
+      if (k > 0) std::swap(loop.regions[k], loop.regions[0]);
+      *result = run_region(rt, ts, frame, region, in, objects);
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace hotloop::tracer

@@ -1,0 +1,285 @@
+// Finding hot loops: PY_START and PY_RESUME arm JUMP events where a code object has a backward jump; JUMP events count back edges and enter regions.
+//
+// Needs cpython/access.h. Promises (T2-T6): JUMP is only ever set locally; loops are keyed by (code, header); "never again" lives in our own table, so
+// that events which another tool has re-armed are silenced after one look-up; nothing here raises.
+#include <algorithm>
+
+#include "base/log.h"
+#include "tracer/runtime.h"
+
+namespace hotloop::tracer {
+namespace {
+
+constexpr uint32_t kFewTrips = 4;         // T5
+constexpr uint32_t kJudgedEntries = 8;    // entries seen before T5 judges
+constexpr uint32_t kMaxAttempts = 4;      // recordings that may fail
+constexpr int kMaxArms = 200;
+
+// An offset argument of a callback: a small non-negative int.
+int unit_of(PyObject* offset) {
+  auto* value = reinterpret_cast<PyLongObject*>(offset);
+  return static_cast<int>(PyUnstable_Long_CompactValue(value)) / 2;
+}
+
+PyObject* disable_event(Runtime& rt) { return Py_NewRef(hl_monitor_disable_object(&rt.monitor)); }
+
+}  // namespace
+
+// ------------------------------------------------------------------------------------------------- code objects
+
+CodeInfo* find_code(Runtime& rt, PyCodeObject* code) {
+  void* extra = nullptr;
+  if (PyUnstable_Code_GetExtra(reinterpret_cast<PyObject*>(code), rt.code_extra, &extra) < 0) {
+    PyErr_Clear();
+    return nullptr;
+  }
+  return static_cast<CodeInfo*>(extra);
+}
+
+CodeInfo* code_info(Runtime& rt, PyCodeObject* code) {
+  if (CodeInfo* info = find_code(rt, code)) return info;
+  auto* info = new CodeInfo;
+  info->code = code;
+  if (PyUnstable_Code_SetExtra(reinterpret_cast<PyObject*>(code), rt.code_extra, info) < 0) {
+    PyErr_Clear();
+    delete info;
+    return nullptr;
+  }
+  info->next = rt.codes;
+  if (rt.codes != nullptr) rt.codes->previous = info;
+  rt.codes = info;
+  return info;
+}
+
+void fill_loops(CodeInfo* info) {
+  if (!info->loops.empty()) return;
+  HlInstr in;
+  for (int unit = 0, end = hl_unit_count(info->code); unit < end;) {
+    if (hl_decode(info->code, unit, &in) < 0) {
+      PyErr_Clear();
+      ++unit;
+      continue;
+    }
+    unit = in.next_unit;
+    if (in.op != HL_JUMP_BACKWARD) continue;
+    auto same = std::find_if(info->loops.begin(), info->loops.end(), [&](const auto& loop) { return loop->header == in.target; });
+    if (same != info->loops.end()) {
+      (*same)->last_jump = std::max((*same)->last_jump, in.op_unit);
+      continue;
+    }
+    auto loop = std::make_unique<Loop>();
+    loop->info = info;
+    loop->header = in.target;
+    loop->last_jump = in.op_unit;
+    loop->line = std::max(hl_line_of_unit(info->code, in.target), 0);
+    info->loops.push_back(std::move(loop));
+  }
+  std::sort(info->loops.begin(), info->loops.end(), [](const auto& a, const auto& b) { return a->header < b->header; });
+  for (auto& loop : info->loops) {
+    for (auto& other : info->loops) {
+      if (other->header < loop->header && other->last_jump > loop->last_jump) loop->outer = other.get();  // the last such one is the innermost
+    }
+  }
+}
+
+Loop* find_loop(CodeInfo* info, int header) {
+  if (info->last != nullptr && info->last->header == header) return info->last;
+  if (info->loops.empty()) fill_loops(info);
+  for (auto& loop : info->loops) {
+    if (loop->header == header) return info->last = loop.get();
+  }
+  return nullptr;
+}
+
+Loop* enclosing_loop(CodeInfo* info, int unit) {
+  Loop* found = nullptr;
+  if (info->loops.empty()) fill_loops(info);
+  for (auto& loop : info->loops) {
+    if (loop->header <= unit && unit <= loop->last_jump) found = loop.get();
+  }
+  return found;
+}
+
+void set_events(Runtime& rt, CodeInfo* info, int events) {
+  if (info->events == events || !rt.monitor.claimed) return;
+  PyObject* error = PyErr_GetRaisedException();
+  if (hl_monitor_set_local(&rt.monitor, info->code, events) < 0) {
+    PyErr_Clear();
+  } else {
+    info->events = events;
+  }
+  PyErr_SetRaisedException(error);
+}
+
+void arm_code(Runtime& rt, PyCodeObject* code) {
+  CodeInfo* info = find_code(rt, code);
+  if (info == nullptr) {
+    if (!hl_has_back_edge(code)) return;
+    info = code_info(rt, code);
+  }
+  if (info != nullptr && (info->events & HL_EVENT_JUMP) == 0 && hl_has_back_edge(code)) set_events(rt, info, info->events | HL_EVENT_JUMP);
+}
+
+// Frames that run already when hotloop is enabled never start again.
+void arm_running_frames(Runtime& rt) {
+  for (CodeInfo* info = rt.codes; info != nullptr; info = info->next) {
+    if (hl_has_back_edge(info->code)) set_events(rt, info, HL_EVENT_JUMP);
+  }
+  for (PyThreadState* ts = PyInterpreterState_ThreadHead(PyInterpreterState_Get()); ts != nullptr; ts = PyThreadState_Next(ts)) {
+    for (HlFrame* frame = hl_current_frame(ts); frame != nullptr; frame = hl_frame_previous(frame)) {
+      if (hl_frame_is_python(frame)) arm_code(rt, hl_frame_code(frame));
+    }
+  }
+}
+
+// ------------------------------------------------------------------------------------------------- decisions
+
+uint32_t first_threshold(const Runtime& rt, const Loop& loop) {
+  const auto threshold = static_cast<uint32_t>(std::clamp<int64_t>(rt.options.threshold, 1, INT32_MAX));
+  return loop.holds_hot_loop ? std::max<uint32_t>(2, threshold / 125) : threshold;
+}
+
+void kill_loop(Runtime&, Loop& loop) { loop.state = LoopState::kDead; }
+
+void drop_regions(Runtime& rt, Loop& loop) {
+  std::vector<Region*> regions;
+  regions.swap(loop.regions);
+  for (Region* region : regions) {
+    region->loop = nullptr;
+    release_region(rt, region);
+  }
+}
+
+void drop_region(Runtime& rt, Loop& loop, Region* region) {
+  std::erase(loop.regions, region);
+  region->loop = nullptr;
+  release_region(rt, region);
+}
+
+void loop_refused(Runtime& rt, Loop& loop, base::Refusal refusal) {
+  rt.stats.count_refusal(refusal.reason);
+  HOTLOOP_LOG(kRefuse, "%s:%d: %s", PyUnicode_AsUTF8(loop.info->code->co_filename), refusal.line != 0 ? refusal.line : loop.line,
+              refusal.message().c_str());
+  loop.refusal = std::make_unique<base::Refusal>(std::move(refusal));
+  loop.count = 0;
+  if (!loop.regions.empty()) return;  // it has older versions: go on with those
+  if (++loop.attempts >= kMaxAttempts) {
+    kill_loop(rt, loop);
+    return;
+  }
+  // The next try after four times as many trips: what hinders may be over by then.
+  loop.threshold = std::max<uint32_t>(64, loop.threshold) * 4;
+}
+
+// The loop around it, in its own code or in the caller, now gets hot after a few trips.
+void loop_compiled(Runtime& rt, Loop& loop, HlFrame* frame) {
+  Loop* outer = loop.outer;
+  for (int level = 0; outer == nullptr && frame != nullptr && level < 8; ++level) {
+    frame = hl_frame_previous(frame);
+    if (frame == nullptr || !hl_frame_is_python(frame)) break;
+    CodeInfo* info = find_code(rt, hl_frame_code(frame));
+    if (info != nullptr) outer = enclosing_loop(info, hl_frame_unit(frame));
+  }
+  if (outer == nullptr || outer->holds_hot_loop) return;
+  outer->holds_hot_loop = true;
+  if (outer->attempts == 0) outer->threshold = first_threshold(rt, *outer);
+}
+
+namespace {
+
+// T5: sees fresh entries of `for ... in range` loops by the trips left going up.
+void note_entry(HlFrame* frame, Loop& loop) {
+  const int depth = hl_stack_depth(frame);
+  PyObject* top = depth > 0 ? hl_stack_peek(frame, depth - 1) : nullptr;
+  long start, step, left;
+  if (top == nullptr || !hl_range_iter_read(top, &start, &step, &left)) return;
+  if (left != loop.last_left - 1) ++loop.entries;
+  loop.last_left = left;
+}
+
+bool makes_too_few_trips(const Loop& loop) { return loop.entries >= kJudgedEntries && loop.total < uint64_t{kFewTrips} * loop.entries; }
+
+// Versions whose namespace facts no longer hold make room for new ones.
+void drop_stale_regions(Runtime& rt, Loop& loop) {
+  for (size_t k = loop.regions.size(); k-- > 0;) {
+    if (!namespaces_hold(rt, *loop.regions[k])) drop_region(rt, loop, loop.regions[k]);
+  }
+}
+
+// The loop's count has reached its threshold.
+void loop_is_hot(Runtime& rt, PyThreadState* ts, Loop& loop) {
+  loop.count = 0;
+  if (loop.attempts == 0 && loop.regions.empty()) {
+    ++rt.stats.loops_hot;
+    if (makes_too_few_trips(loop) && !loop.holds_hot_loop) {
+      loop_refused(rt, loop, base::refuse(base::RefusalReason::kTooFewTrips, loop.line));
+      kill_loop(rt, loop);
+      return;
+    }
+  }
+  if (!loop.regions.empty() && !rt.errstate.is_default()) return;  // it is not the types that keep it out
+  if (loop.regions.size() >= kMaxVersions) drop_stale_regions(rt, loop);
+  if (loop.regions.size() >= kMaxVersions) {
+    if (loop.refusal == nullptr || loop.refusal->reason != base::RefusalReason::kTooManyVersions) {
+      loop_refused(rt, loop, base::refuse(base::RefusalReason::kTooManyVersions, loop.line));
+    }
+    loop.threshold = std::min<uint32_t>(std::max<uint32_t>(loop.threshold, 64) * 4, 1u << 30);
+    return;
+  }
+  if (!may_begin_session(rt, ts, loop.info)) {
+    loop.count = loop.threshold - std::min<uint32_t>(loop.threshold, 16);  // soon again
+    return;
+  }
+  HOTLOOP_LOG(kHot, "%s:%d: hot after %llu trips", PyUnicode_AsUTF8(loop.info->code->co_filename), loop.line,
+              static_cast<unsigned long long>(loop.total));
+  begin_session(rt, ts, loop, 3, false);
+}
+
+void count_trip(Runtime& rt, PyThreadState* ts, HlFrame* frame, Loop& loop) {
+  if (!loop.seen) {
+    loop.seen = true;
+    ++rt.stats.loops_seen;
+    loop.threshold = first_threshold(rt, loop);
+  }
+  ++loop.total;
+  if (loop.regions.empty()) note_entry(frame, loop);
+  if (++loop.count >= loop.threshold) loop_is_hot(rt, ts, loop);
+}
+
+}  // namespace
+
+// ------------------------------------------------------------------------------------------------- callbacks
+
+PyObject* on_start(PyObject*, PyObject* const* args, Py_ssize_t count) {
+  Runtime& rt = runtime();
+  if (count >= 1 && rt.enabled && PyCode_Check(args[0])) arm_code(rt, reinterpret_cast<PyCodeObject*>(args[0]));
+  return rt.monitor.disable != nullptr ? disable_event(rt) : Py_NewRef(Py_None);
+}
+
+PyObject* on_jump(PyObject*, PyObject* const* args, Py_ssize_t count) {
+  Runtime& rt = runtime();
+  if (!rt.enabled || count != 3) Py_RETURN_NONE;
+  const int from = unit_of(args[1]), to = unit_of(args[2]);
+  if (to > from) return disable_event(rt);
+  CodeInfo* info = find_code(rt, reinterpret_cast<PyCodeObject*>(args[0]));
+  Loop* loop = info != nullptr ? find_loop(info, to) : nullptr;
+  if (loop == nullptr) return disable_event(rt);
+  if (rt.paused > 0) Py_RETURN_NONE;
+  if (loop->state == LoopState::kDead && rt.session.loop != loop) return disable_event(rt);
+  PyThreadState* ts = PyThreadState_Get();
+  HlFrame* frame = hl_current_frame(ts);
+  if (frame == nullptr || hl_frame_code(frame) != info->code) Py_RETURN_NONE;
+  if (rt.session.number != 0) {
+    const int what = session_jump(rt, ts, *loop);
+    if (what == 1) Py_RETURN_NONE;
+    if (what == 2) finish_session(rt, ts, frame);
+  }
+  PyObject* result = nullptr;
+  if (!loop->regions.empty()) {
+    if (enter_loop(rt, ts, frame, *loop, &result)) return result;
+  }
+  if (loop->state != LoopState::kDead) count_trip(rt, ts, frame, *loop);
+  Py_RETURN_NONE;
+}
+
+}  // namespace hotloop::tracer

@@ -1,0 +1,176 @@
+// Watching a hot loop: local INSTRUCTION and CALL events on its code, and on the code of the Python functions it calls, mark what is executed.
+//
+// Needs tracer/observation.h, hotness.cpp. Promises: the interpreter executes, this only looks; each location is silenced after its first event (calls
+// after a few), so that watching costs about nothing after one trip; one recording at a time, in one thread; a recording that does not come to its
+// end is given up.
+#include <ctime>
+
+#include "base/log.h"
+#include "tracer/runtime.h"
+
+namespace hotloop::tracer {
+
+namespace {
+
+constexpr int kMaxTrips = 32;                    // cheap trips: up to so many are watched ...
+constexpr uint64_t kWatchNs = 30'000;            // ... but no longer than this, once the needed ones are done
+constexpr uint64_t kGiveUpNs = 500'000'000;      // the loop did not come round
+constexpr uint64_t kStaleNs = 20'000'000;        // another hot loop may take over
+constexpr uint32_t kInnerTrips = 6;              // back edges of each inner loop that stay in the interpreter
+constexpr int kCallEvents = 4;
+constexpr size_t kMaxCodes = 32;
+constexpr uint32_t kMaxRecordings = 100;         // per code object (T6)
+constexpr int kMaxUnits = 20'000;
+
+int unit_of(PyObject* offset) { return static_cast<int>(PyUnstable_Long_CompactValue(reinterpret_cast<PyLongObject*>(offset))) / 2; }
+
+PyObject* disable_event(Runtime& rt) { return Py_NewRef(hl_monitor_disable_object(&rt.monitor)); }
+
+void keep(Session& session, PyObject* object) { session.kept.push_back(Py_NewRef(object)); }
+
+void give_up(Runtime& rt) {
+  Loop* loop = rt.session.loop;
+  HOTLOOP_LOG(kRecord, "line %d: given up after %d trips", loop->line, rt.session.trips);
+  ++rt.stats.recordings_aborted;
+  const bool growth = rt.session.growth;
+  end_session(rt);
+  if (!growth) loop_refused(rt, *loop, base::refuse(base::RefusalReason::kRecordingInterrupted, loop->line));
+}
+
+}  // namespace
+
+uint64_t now_ns() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(t.tv_nsec);
+}
+
+bool may_begin_session(Runtime& rt, PyThreadState* ts, CodeInfo* info) {
+  if (rt.compiling || info->recordings >= kMaxRecordings || hl_other_tools_active(ts, info->code)) return false;
+  if (rt.session.number == 0) return true;
+  if (now_ns() - rt.session.progress_ns < kStaleNs) return false;
+  give_up(rt);
+  return true;
+}
+
+void watch_code(Runtime& rt, PyCodeObject* code) {
+  Session& session = rt.session;
+  CodeInfo* info = code_info(rt, code);
+  if (info == nullptr || info->watched || session.watched.size() >= kMaxCodes || hl_unit_count(code) > kMaxUnits) return;
+  if (info->recordings >= kMaxRecordings || (code->co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)) != 0) {
+    if (info != session.loop->info) return;  // the hot loop itself may be in a generator
+  }
+  const int events = info->events | HL_EVENT_INSTRUCTION | HL_EVENT_CALL;
+  set_events(rt, info, events);
+  if (info->events != events) return;
+  info->watched = true;
+  ++info->recordings;
+  keep(session, reinterpret_cast<PyObject*>(code));
+  session.watched.push_back(info);
+  CodeObservation& seen = session.observations.codes[code];
+  if (info->has_known_paths) seen.add_hits(info->known_paths);
+}
+
+void begin_session(Runtime& rt, PyThreadState* ts, Loop& loop, int needed_trips, bool growth) {
+  Session& session = rt.session;
+  session.number = ++rt.last_session;
+  session.loop = &loop;
+  session.thread = ts;
+  session.growth = growth;
+  session.needed_trips = needed_trips;
+  session.trips = 0;
+  session.jumps = 0;
+  session.started_ns = session.progress_ns = now_ns();
+  ++rt.stats.recordings;
+  HOTLOOP_LOG(kRecord, "%s:%d: watching", PyUnicode_AsUTF8(loop.info->code->co_filename), loop.line);
+  watch_code(rt, loop.info->code);
+  if (session.watched.empty()) give_up(rt);
+}
+
+void end_session(Runtime& rt) {
+  Session& session = rt.session;
+  session.number = 0;
+  session.loop = nullptr;
+  for (CodeInfo* info : session.watched) {
+    info->watched = false;
+    set_events(rt, info, info->events & HL_EVENT_JUMP);
+  }
+  std::vector<PyObject*> kept;
+  kept.swap(session.kept);
+  session.watched.clear();
+  session.call_hits.clear();
+  session.observations.codes.clear();
+  PyObject* error = PyErr_GetRaisedException();
+  for (PyObject* object : kept) Py_DECREF(object);
+  PyErr_SetRaisedException(error);
+}
+
+int session_jump(Runtime& rt, PyThreadState* ts, Loop& loop) {
+  Session& session = rt.session;
+  ++session.jumps;
+  if (session.thread != ts) {
+    if ((session.jumps & 255) == 0 && now_ns() - session.progress_ns > kGiveUpNs) give_up(rt);
+    return 0;
+  }
+  if (&loop == session.loop) {
+    const uint64_t now = now_ns();
+    session.progress_ns = now;
+    if (++session.trips < session.needed_trips) return 1;
+    if (session.trips < kMaxTrips && now - session.started_ns < kWatchNs) return 1;
+    return hl_other_tools_active(ts, loop.info->code) ? (give_up(rt), 0) : 2;
+  }
+  if ((session.jumps & 255) == 0 && now_ns() - session.progress_ns > kGiveUpNs) {
+    give_up(rt);
+    return 0;
+  }
+  if (!loop.info->watched) return 0;
+  if (loop.session != session.number) {
+    loop.session = session.number;
+    loop.session_trips = 0;
+  }
+  return ++loop.session_trips <= kInnerTrips ? 1 : 0;
+}
+
+PyObject* on_instruction(PyObject*, PyObject* const* args, Py_ssize_t count) {
+  Runtime& rt = runtime();
+  Session& session = rt.session;
+  if (count != 2 || rt.monitor.disable == nullptr) Py_RETURN_NONE;
+  if (session.number == 0) return disable_event(rt);
+  if (PyThreadState_Get() != session.thread) Py_RETURN_NONE;
+  auto* code = reinterpret_cast<PyCodeObject*>(args[0]);
+  auto seen = session.observations.codes.find(code);
+  HlInstr in;
+  if (seen == session.observations.codes.end()) return disable_event(rt);
+  if (hl_decode(code, unit_of(args[1]), &in) < 0) {
+    PyErr_Clear();
+    return disable_event(rt);
+  }
+  seen->second.mark(in.op_unit);
+  return disable_event(rt);
+}
+
+PyObject* on_call(PyObject*, PyObject* const* args, Py_ssize_t count) {
+  Runtime& rt = runtime();
+  Session& session = rt.session;
+  if (count < 3 || rt.monitor.disable == nullptr) Py_RETURN_NONE;
+  if (session.number == 0) return disable_event(rt);
+  if (PyThreadState_Get() != session.thread) Py_RETURN_NONE;
+  auto* code = reinterpret_cast<PyCodeObject*>(args[0]);
+  auto seen = session.observations.codes.find(code);
+  CodeInfo* info = find_code(rt, code);
+  if (seen == session.observations.codes.end() || info == nullptr) return disable_event(rt);
+  const int unit = unit_of(args[1]);
+  PyObject* callable = args[2];
+  keep(session, callable);
+  seen->second.saw_call(unit, callable);
+  PyObject* function = PyMethod_Check(callable) ? PyMethod_GET_FUNCTION(callable) : callable;
+  if (PyFunction_Check(function)) watch_code(rt, reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(function)));
+  for (auto& [place, hits] : session.call_hits) {
+    if (place.first != info || place.second != unit) continue;
+    return ++hits >= kCallEvents ? disable_event(rt) : Py_NewRef(Py_None);
+  }
+  session.call_hits.push_back({{info, unit}, 1});
+  Py_RETURN_NONE;
+}
+
+}  // namespace hotloop::tracer

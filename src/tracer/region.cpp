@@ -1,0 +1,339 @@
+// See region.h: making and freeing regions, exit plans, the checks at entry.
+#include "tracer/region.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "runtime/box.h"
+#include "tracer/record.h"
+#include "tracer/runtime.h"
+
+namespace hotloop::tracer {
+namespace {
+
+PyObject* object_at(const Region& region, ir::ObjectId id) {
+  return id == ir::kNone ? nullptr : static_cast<PyObject*>(region.function->objects[id].pointer);
+}
+
+bool kind_is_numpy(ir::PyKind kind) {
+  return (kind >= ir::PyKind::NpBool && kind <= ir::PyKind::NpComplex128) || kind == ir::PyKind::Array;
+}
+
+bool value_uses_numpy(const ir::SnapValue& value) {
+  return kind_is_numpy(value.kind) || std::any_of(value.children.begin(), value.children.end(), value_uses_numpy);
+}
+
+// Does anything in the region follow NumPy's error state?
+bool touches_numpy(const Region& region) {
+  const ir::Function& f = *region.function;
+  if (!f.array_types.empty()) return true;
+  for (const ir::Input& input : f.inputs) {
+    if (kind_is_numpy(input.kind)) return true;
+  }
+  for (const ir::ExitInfo& exit : region.exits) {
+    if (exit.reason == ir::ExitReason::FpWarning) return true;
+  }
+  for (const ir::Snapshot& snapshot : f.snapshots) {
+    for (const ir::FrameState& frame : snapshot.frames) {
+      for (const ir::SlotValue& slot : frame.slots) {
+        if (value_uses_numpy(slot.value)) return true;
+      }
+    }
+  }
+  return false;
+}
+
+bool uses_slot(const ir::Function& f, ir::SlotKind kind) {
+  for (const ir::Input& input : f.inputs) {
+    if (input.slot.kind == kind) return true;
+  }
+  for (const ir::Snapshot& snapshot : f.snapshots) {
+    for (const ir::FrameState& frame : snapshot.frames) {
+      for (const ir::SlotValue& slot : frame.slots) {
+        if (slot.slot.kind == kind) return true;
+      }
+    }
+  }
+  return false;
+}
+
+void watch_dict(Runtime& rt, PyObject* dict) {
+  if (dict == nullptr || !PyDict_CheckExact(dict) || rt.dict_watcher < 0) return;
+  if (!rt.watched_dicts.insert(dict).second) return;
+  if (PyDict_Watch(rt.dict_watcher, dict) < 0) {
+    PyErr_Clear();
+    rt.watched_dicts.erase(dict);
+  }
+}
+
+void watch_namespaces(Runtime& rt, Region& region) {
+  for (const ir::NamespaceGuard& guard : region.function->namespace_guards) {
+    watch_dict(rt, object_at(region, guard.globals));
+    watch_dict(rt, object_at(region, guard.builtins));
+    PyObject* name = object_at(region, guard.name);
+    if (PyUnicode_CHECK_INTERNED(name)) {
+      rt.watched_names.insert(name);
+    } else {
+      rt.watch_all_names = true;
+    }
+  }
+  watch_dict(rt, region.globals);
+  watch_dict(rt, region.names);
+}
+
+// Dictionaries and the region's own code object own us, directly or not: a reference to them would be a cycle that nothing breaks, and an exec
+// namespace may hold arrays (T30). They are let go here; the dictionary watcher says when one dies, the code object frees its regions itself.
+void let_go_of_owners(Region& region, PyCodeObject* own_code) {
+  for (ir::ObjectRef& ref : region.function->objects) {
+    auto* object = static_cast<PyObject*>(ref.pointer);
+    if (object == nullptr) continue;
+    if (PyDict_CheckExact(object)) {
+      region.weak_dicts.push_back(object);
+      Py_DECREF(object);
+    } else if (object == reinterpret_cast<PyObject*>(own_code)) {
+      Py_DECREF(object);
+    }
+  }
+}
+
+void note_codes(Region& region, PyCodeObject* own_code) {
+  region.codes.push_back(own_code);
+  for (const ir::ObjectRef& ref : region.function->objects) {
+    auto* object = static_cast<PyObject*>(ref.pointer);
+    if (object == nullptr) continue;
+    PyCodeObject* code = nullptr;
+    if (PyCode_Check(object)) code = reinterpret_cast<PyCodeObject*>(object);
+    if (PyFunction_Check(object)) code = reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(object));
+    if (code != nullptr && std::find(region.codes.begin(), region.codes.end(), code) == region.codes.end()) region.codes.push_back(code);
+  }
+}
+
+}  // namespace
+
+Region* make_region(Runtime& rt, std::unique_ptr<ir::Function> function, std::vector<ir::ExitInfo> exits,
+                    std::unique_ptr<codegen::CompiledCode> code, HlFrame* frame) {
+  auto* region = new Region;
+  region->function = std::move(function);
+  region->exits = std::move(exits);
+  region->exit_states.resize(region->exits.size());
+  region->code = std::move(code);
+  if (region->code != nullptr) region->entry = region->code->entry();
+  const ir::Function& f = *region->function;
+  for (const ir::Input& input : f.inputs) region->in_cells += input.parts();
+  for (const ir::ExitInfo& exit : region->exits) {
+    if (exit.snapshot == ir::kNoSnapshot) continue;
+    region->out_cells = std::max(region->out_cells, static_cast<uint32_t>(ir::snapshot_values(f.snapshots[exit.snapshot]).size()));
+  }
+  const bool by_name = uses_slot(f, ir::SlotKind::kName);
+  if (by_name || uses_slot(f, ir::SlotKind::kGlobal) || !f.namespace_guards.empty()) {
+    region->globals = hl_frame_globals(frame);
+    region->builtins = hl_frame_builtins(frame);
+  }
+  region->uses_names = by_name;
+  if (by_name) region->names = hl_frame_locals(frame);
+  region->needs_errstate = touches_numpy(*region);
+  note_codes(*region, hl_frame_code(frame));
+  watch_namespaces(rt, *region);
+  let_go_of_owners(*region, hl_frame_code(frame));
+  rt.regions.push_back(region);
+  return region;
+}
+
+void release_region(Runtime& rt, Region* region) {
+  if (--region->references > 0) return;
+  if (rt.session.replaces == region) rt.session.replaces = nullptr;
+  std::erase(rt.regions, region);
+  PyObject* own = region->codes.empty() ? nullptr : reinterpret_cast<PyObject*>(region->codes[0]);
+  for (ir::ObjectRef& ref : region->function->objects) {
+    auto* object = static_cast<PyObject*>(ref.pointer);
+    if (object == own || std::find(region->weak_dicts.begin(), region->weak_dicts.end(), object) != region->weak_dicts.end()) ref.pointer = nullptr;
+  }
+  if (region->code != nullptr) rt.stats.code_bytes -= region->code->size();
+  ++rt.stats.freed;
+  std::unique_ptr<ir::Function> function = std::move(region->function);
+  delete region;
+  PyObject* error = PyErr_GetRaisedException();
+  release_objects(*function);
+  PyErr_SetRaisedException(error);
+}
+
+void forget_dict(Runtime& rt, PyObject* dict) {
+  rt.watched_dicts.erase(dict);
+  for (Region* region : rt.regions) {
+    bool held = std::find(region->weak_dicts.begin(), region->weak_dicts.end(), dict) != region->weak_dicts.end();
+    if (held || region->globals == dict || region->builtins == dict || region->names == dict) region->dead = true;
+  }
+}
+
+// ------------------------------------------------------------------------------------------------- exit plans
+
+namespace {
+
+struct PlanMaker {
+  const ir::Snapshot& snapshot;
+  ExitPlan& plan;
+  std::unordered_map<ir::ValueId, uint32_t> place;  // in Activation::out
+  std::unordered_map<uint32_t, uint32_t> boxes;     // box number in the snapshot → 1 + dense place
+
+  uint32_t shared_box(const ir::SnapValue& value) {
+    if (value.box == 0) return 0;
+    auto [found, fresh] = boxes.try_emplace(value.box, static_cast<uint32_t>(boxes.size()) + 1);
+    (void)fresh;
+    return found->second;
+  }
+
+  void fill(uint32_t at, const ir::SnapValue& value) {
+    PlanValue made;
+    made.kind = value.kind;
+    made.index = value.index;
+    made.box = shared_box(value);
+    for (size_t k = 0; k < value.values.size() && k < 3; ++k) made.out[k] = place.at(value.values[k]);
+    made.child_count = static_cast<uint32_t>(value.children.size());
+    made.first_child = static_cast<uint32_t>(plan.values.size());
+    plan.values.resize(plan.values.size() + value.children.size());
+    plan.values[at] = made;
+    for (uint32_t k = 0; k < made.child_count; ++k) fill(made.first_child + k, value.children[k]);
+  }
+};
+
+}  // namespace
+
+const ExitPlan& exit_plan(Region& region, uint32_t exit_id) {
+  ExitState& state = region.exit_states[exit_id];
+  if (state.plan != nullptr) return *state.plan;
+  auto plan = std::make_unique<ExitPlan>();
+  const ir::Snapshot& snapshot = region.function->snapshots[region.exits[exit_id].snapshot];
+  PlanMaker maker{snapshot, *plan, {}, {}};
+  for (ir::ValueId value : ir::snapshot_values(snapshot)) maker.place.emplace(value, static_cast<uint32_t>(maker.place.size()));
+  for (const ir::FrameState& frame : snapshot.frames) {
+    PlanFrame made;
+    made.function = object_at(region, frame.function);
+    made.resume_unit = frame.resume_unit;
+    made.return_unit = frame.return_unit;
+    made.stack_depth = static_cast<int>(frame.stack_depth);
+    made.drop_result = frame.result_use == ir::ResultUse::kDrop;
+    made.first_slot = static_cast<uint32_t>(plan->slots.size());
+    made.slot_count = static_cast<uint32_t>(frame.slots.size());
+    for (const ir::SlotValue& slot : frame.slots) {
+      auto at = static_cast<uint32_t>(plan->values.size());
+      plan->values.emplace_back();
+      maker.fill(at, slot.value);
+      plan->slots.push_back({slot.slot, at});
+    }
+    plan->frames.push_back(made);
+  }
+  plan->box_count = static_cast<uint32_t>(maker.boxes.size());
+  state.plan = std::move(plan);
+  return *state.plan;
+}
+
+// ------------------------------------------------------------------------------------------------- entry
+
+namespace {
+
+// The object in an input's slot, borrowed; null where there is none. For kSeqArray and kSeqIndex: the iterator.
+PyObject* slot_object(const Region& region, HlFrame* frame, const ir::Slot& slot) {
+  const int index = static_cast<int>(slot.index);
+  PyObject* object = nullptr;
+  switch (slot.kind) {
+    case ir::SlotKind::kLocal: return hl_local_get(frame, index);
+    case ir::SlotKind::kStack:
+    case ir::SlotKind::kSeqArray:
+    case ir::SlotKind::kSeqIndex: return hl_stack_peek(frame, index);
+    case ir::SlotKind::kCell: object = hl_local_get(frame, index); break;
+    case ir::SlotKind::kObjectCell: object = object_at(region, slot.index); break;
+    case ir::SlotKind::kGlobal: return PyDict_GetItemWithError(hl_frame_globals(frame), object_at(region, slot.index));
+    case ir::SlotKind::kName: return PyDict_GetItemWithError(hl_frame_locals(frame), object_at(region, slot.index));
+  }
+  return object != nullptr && PyCell_Check(object) ? hl_cell_get(object) : nullptr;
+}
+
+// State is kept in registers only when the stack slot holds the only reference (T34).
+bool unbox_seq_iter(const Region& region, const ir::Input& input, PyObject* iterator, int64_t* cell, PyObject** object, bool exact_strides) {
+  PyObject* sequence = nullptr;
+  Py_ssize_t index = 0;
+  if (iterator == nullptr || Py_TYPE(iterator) != &PySeqIter_Type || Py_REFCNT(iterator) != 1) return false;
+  if (!hl_seq_iter_read(iterator, &sequence, &index) || sequence == nullptr) return false;
+  if (input.slot.kind == ir::SlotKind::kSeqIndex) {
+    *cell = index;
+    return true;
+  }
+  *object = sequence;
+  *cell = reinterpret_cast<int64_t>(sequence);
+  return runtime::array_matches(sequence, region.function->array_types[input.array_type], exact_strides);
+}
+
+bool unbox_input(const Region& region, const ir::Input& input, HlFrame* frame, int64_t* cells, PyObject** object, bool exact_strides) {
+  PyObject* value = slot_object(region, frame, input.slot);
+  *object = value;
+  if (input.slot.kind == ir::SlotKind::kSeqArray || input.slot.kind == ir::SlotKind::kSeqIndex) {
+    *object = nullptr;
+    return unbox_seq_iter(region, input, value, cells, object, exact_strides);
+  }
+  switch (input.kind) {
+    case ir::PyKind::Array:
+      cells[0] = reinterpret_cast<int64_t>(value);
+      return runtime::array_matches(value, region.function->array_types[input.array_type], exact_strides);
+    case ir::PyKind::Object: cells[0] = reinterpret_cast<int64_t>(value); return value != nullptr;
+    case ir::PyKind::Const: return value != nullptr && value == object_at(region, input.object);
+    default: return runtime::unbox(input.kind, value, cells);
+  }
+}
+
+bool namespace_guard_holds(const Region& region, const ir::NamespaceGuard& guard) {
+  PyObject* name = object_at(region, guard.name);
+  PyObject* value = PyDict_GetItemWithError(object_at(region, guard.globals), name);
+  if (value == nullptr && guard.builtins != ir::kNone) {
+    PyObject* builtins = object_at(region, guard.builtins);
+    if (PyDict_CheckExact(builtins)) value = PyDict_GetItemWithError(builtins, name);
+  }
+  PyErr_Clear();
+  return value != nullptr && value == object_at(region, guard.value);
+}
+
+bool functions_hold(const Region& region) {
+  for (const ir::FunctionGuard& guard : region.function->function_guards) {
+    auto* function = reinterpret_cast<PyFunctionObject*>(object_at(region, guard.function));
+    if (function->func_code != object_at(region, guard.code) || function->func_defaults != object_at(region, guard.defaults) ||
+        function->func_kwdefaults != object_at(region, guard.kwdefaults)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+bool namespaces_hold(Runtime& rt, Region& region) {
+  if (region.dead) return false;
+  if (region.checked_epoch == rt.namespace_epoch) return true;
+  for (const ir::NamespaceGuard& guard : region.function->namespace_guards) {
+    if (!namespace_guard_holds(region, guard)) return false;
+  }
+  if (rt.dict_watcher >= 0) region.checked_epoch = rt.namespace_epoch;
+  return true;
+}
+
+bool guards_hold(Runtime& rt, Region& region, PyThreadState* ts, HlFrame* frame) {
+  if (!namespaces_hold(rt, region) || !functions_hold(region)) return false;
+  if (region.globals != nullptr && (hl_frame_globals(frame) != region.globals || hl_frame_builtins(frame) != region.builtins)) return false;
+  if (region.uses_names && (hl_frame_locals(frame) != region.names || !PyDict_CheckExact(region.names))) return false;
+  for (PyCodeObject* code : region.codes) {
+    if (hl_other_tools_active(ts, code)) return false;
+  }
+  return !region.needs_errstate || rt.errstate.is_default();
+}
+
+bool unbox_inputs(Region& region, HlFrame* frame, int64_t* in, PyObject** objects, bool exact_strides) {
+  for (const ir::Input& input : region.function->inputs) {
+    if (!unbox_input(region, input, frame, in, objects, exact_strides)) {
+      PyErr_Clear();
+      return false;
+    }
+    in += input.parts();
+    ++objects;
+  }
+  return true;
+}
+
+}  // namespace hotloop::tracer

@@ -1,0 +1,99 @@
+// A region: the compiled form of one loop nest for one set of types, with what is checked at its entry and rebuilt at its exits.
+//
+// Needs ir/, codegen/, the GIL. Promises: plain data after make_region(); keeps types, functions and code objects alive and compares them by
+// pointer, never arrays; dictionaries are watched, not owned. Freed when its loop has let go of it and no activation uses it.
+#pragma once
+#include <Python.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "codegen/x86.h"
+#include "cpython/access.h"
+#include "ir/ir.h"
+
+namespace hotloop::tracer {
+
+struct Loop;
+struct Runtime;
+
+// How to make one object at an exit: a leaf reads Activation::out, children follow in ExitPlan::values.
+struct PlanValue {
+  ir::PyKind kind = ir::PyKind::Unbound;
+  uint32_t out[3] = {0, 0, 0};  // indices into Activation::out
+  uint32_t index = ir::kNone;   // Const: object; Input: input
+  uint32_t box = 0;             // 1 + place among the exit's shared boxes, 0: not shared
+  uint32_t first_child = 0, child_count = 0;
+};
+struct PlanSlot {
+  ir::Slot slot;
+  uint32_t value = 0;  // into ExitPlan::values
+};
+struct PlanFrame {
+  PyObject* function = nullptr;  // borrowed from the region's objects; null for the live frame
+  int resume_unit = 0, return_unit = 0, stack_depth = 0;
+  bool drop_result = false;
+  uint32_t first_slot = 0, slot_count = 0;
+};
+struct ExitPlan {
+  std::vector<PlanValue> values;
+  std::vector<PlanSlot> slots;    // of all frames, outermost first
+  std::vector<PlanFrame> frames;  // outermost first
+  uint32_t box_count = 0;
+};
+
+struct ExitState {
+  std::unique_ptr<ExitPlan> plan;  // made when the exit is first taken
+  uint64_t count = 0;
+  uint64_t grow_at = 0;            // at this count the loop is observed again; 0: never
+};
+
+struct Region {
+  uint32_t references = 1;  // the loop's, and one per activation
+  Loop* loop = nullptr;     // null once the loop has let go
+  std::unique_ptr<ir::Function> function;
+  std::unique_ptr<codegen::CompiledCode> code;  // null: the evaluator runs it
+  ir::NativeFunction entry = nullptr;
+  std::vector<ir::ExitInfo> exits;
+  std::vector<ExitState> exit_states;
+  uint32_t in_cells = 0, out_cells = 0;
+
+  PyObject* globals = nullptr;   // of the frame at recording; compared only (namespaces are not owned)
+  PyObject* builtins = nullptr;
+  PyObject* names = nullptr;     // the locals mapping of module, class and exec code
+  bool uses_names = false;       // an input or exit has kName slots
+  bool needs_errstate = false;
+  bool dead = false;             // a namespace it depends on is gone
+  uint64_t checked_epoch = 0;    // namespace guards held at this epoch (0: not yet)
+  std::vector<PyObject*> weak_dicts;   // dictionaries of function->objects: watched, no reference
+  std::vector<PyCodeObject*> codes;    // all code objects whose frames it stands for (borrowed from objects)
+
+  uint64_t entries = 0;
+  uint32_t hoisted_failures = 0;
+  uint32_t fruitless = 0;   // entries in a row that did next to nothing
+  uint32_t backoffs = 0;
+  uint32_t skip = 0;        // entries still to be skipped
+  double compile_seconds = 0;
+  std::string asm_listing;
+};
+
+// Takes over a recorded, optimised function whose exits were enumerated, with its machine code (null for the evaluator).
+Region* make_region(Runtime& rt, std::unique_ptr<ir::Function> function, std::vector<ir::ExitInfo> exits,
+                    std::unique_ptr<codegen::CompiledCode> code, HlFrame* frame);
+void release_region(Runtime& rt, Region* region);  // drops one reference; at the last one frees (may run Python)
+
+// The plan of an exit, made on first use.
+const ExitPlan& exit_plan(Region& region, uint32_t exit_id);
+
+// All that is checked before native code may run in this frame; fills `in` (in_cells cells) and `objects` (one borrowed object per input, null
+// where there is none). exact_strides: see runtime::array_matches.
+bool unbox_inputs(Region& region, HlFrame* frame, int64_t* in, PyObject** objects, bool exact_strides);
+bool namespaces_hold(Runtime& rt, Region& region);
+bool guards_hold(Runtime& rt, Region& region, PyThreadState* ts, HlFrame* frame);
+
+// A dictionary that regions depend on went away.
+void forget_dict(Runtime& rt, PyObject* dict);
+
+}  // namespace hotloop::tracer

@@ -1,0 +1,169 @@
+// The one runtime object: options, counters, what is known of each code object and loop, the recording in progress.
+//
+// Needs cpython/, runtime/, ir/, base/; the GIL for everything. Promises: the only mutable global state of hotloop. It is made when the extension is
+// imported and never destroyed (callbacks may come until the interpreter is gone).
+//
+// Who does what: hotness.cpp counts back edges and decides; observe.cpp watches hot loops; compile.cpp makes regions; enter.cpp runs them;
+// deopt.cpp rebuilds the interpreter's frames at exits; control.cpp is enable, disable and the rest that Python sees.
+#pragma once
+#include <Python.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "base/options.h"
+#include "base/result.h"
+#include "base/stats.h"
+#include "cpython/access.h"
+#include "runtime/errstate.h"
+#include "tracer/observation.h"
+#include "tracer/region.h"
+
+namespace hotloop::tracer {
+
+struct CodeInfo;
+
+enum class LoopState : uint8_t {
+  kCounting,  // interpreted, back edges are counted (also between a refusal and the next try)
+  kCompiled,  // has regions
+  kDead,      // never again: its back edges are silenced
+};
+
+inline constexpr int kMaxVersions = 4;
+
+// One loop of a code object, known by its header (T3).
+struct Loop {
+  CodeInfo* info = nullptr;
+  int header = 0;     // code unit
+  int last_jump = 0;  // the unit of its last back edge
+  int line = 0;
+  Loop* outer = nullptr;  // the loop around it in the same code
+  LoopState state = LoopState::kCounting;
+  bool seen = false;
+  bool holds_hot_loop = false;  // an inner loop or callee is compiled: gets hot early
+  bool no_hoist = false;        // a hoisted guard failed too often
+  uint32_t count = 0;           // back edges since the last decision
+  uint32_t threshold = 0;       // decide at this count; 0: not set yet
+  uint32_t attempts = 0;        // recordings that failed
+  uint32_t growths = 0;
+  uint64_t total = 0;           // back edges counted, all
+  uint32_t entries = 0;         // times a counted loop was entered afresh, where that can be seen
+  int64_t last_left = -1;       // trips left at the last back edge
+  uint32_t session = 0, session_trips = 0;  // back edges during a recording
+  std::vector<Region*> regions;             // versions, tried in order
+  std::unique_ptr<base::Refusal> refusal;   // the last one
+};
+
+struct CodeInfo {
+  PyCodeObject* code = nullptr;  // borrowed: the code object owns this record (co_extra)
+  CodeInfo* previous = nullptr;  // list of all
+  CodeInfo* next = nullptr;
+  int events = 0;                // our local events that are set now
+  bool watched = false;          // part of the recording in progress
+  uint32_t recordings = 0;       // how often it was watched (T6)
+  std::vector<std::unique_ptr<Loop>> loops;  // by header; filled at the first back edge
+  Loop* last = nullptr;
+  CodeObservation known_paths;   // what all successful recordings saw
+  bool has_known_paths = false;
+};
+
+// The recording in progress.
+struct Session {
+  uint32_t number = 0;  // 0: none
+  Loop* loop = nullptr;
+  PyThreadState* thread = nullptr;
+  bool growth = false;
+  Region* replaces = nullptr;  // growth: the region that the new one takes the place of
+  int needed_trips = 3;
+  int trips = 0;
+  uint64_t jumps = 0;
+  uint64_t started_ns = 0, progress_ns = 0;
+  Observations observations;
+  std::vector<CodeInfo*> watched;
+  std::vector<PyObject*> kept;  // code objects and callables, owned
+  std::vector<std::pair<std::pair<CodeInfo*, int>, int>> call_hits;
+};
+
+struct Runtime {
+  bool enabled = false;
+  int paused = 0;
+  HlMonitor monitor = {};
+  base::Options options;
+  base::Stats stats;
+  runtime::ErrState errstate;
+
+  Py_ssize_t code_extra = -1;
+  CodeInfo* codes = nullptr;
+  Session session;
+  uint32_t last_session = 0;
+  bool compiling = false;  // between the end of a session and the region: no new session
+
+  int dict_watcher = -1;
+  uint64_t namespace_epoch = 1;
+  bool watch_all_names = false;
+  std::unordered_set<PyObject*> watched_names;  // interned strings, compared only
+  std::unordered_set<PyObject*> watched_dicts;
+  std::vector<Region*> regions;                 // alive
+
+  uint64_t force_state = 0, force_step = 0;  // HOTLOOP_FORCE_EXIT
+  int64_t force_countdown = INT64_MAX;
+  void* ballast = nullptr;  // freed when memory for boxes runs out
+};
+Runtime& runtime();
+
+uint64_t now_ns();
+
+// control.cpp
+void make_runtime();                          // before anything else
+bool start(Runtime& rt);                     // once, at import; false with an exception
+bool enable(Runtime& rt);                    // false with an exception
+void disable(Runtime& rt);
+void options_changed(Runtime& rt);
+void next_forced_exit(Runtime& rt);
+
+// hotness.cpp
+CodeInfo* find_code(Runtime& rt, PyCodeObject* code);          // null if unknown
+CodeInfo* code_info(Runtime& rt, PyCodeObject* code);          // made if need be; null without memory (no exception)
+void fill_loops(CodeInfo* info);
+Loop* find_loop(CodeInfo* info, int header);
+Loop* enclosing_loop(CodeInfo* info, int unit);
+void set_events(Runtime& rt, CodeInfo* info, int events);      // our local events; errors are swallowed
+void arm_code(Runtime& rt, PyCodeObject* code);
+void arm_running_frames(Runtime& rt);
+PyObject* on_start(PyObject* self, PyObject* const* args, Py_ssize_t count);
+PyObject* on_jump(PyObject* self, PyObject* const* args, Py_ssize_t count);
+void loop_refused(Runtime& rt, Loop& loop, base::Refusal refusal);
+void loop_compiled(Runtime& rt, Loop& loop, HlFrame* frame);   // tells the loops around it
+void kill_loop(Runtime& rt, Loop& loop);
+void drop_regions(Runtime& rt, Loop& loop);
+void drop_region(Runtime& rt, Loop& loop, Region* region);
+uint32_t first_threshold(const Runtime& rt, const Loop& loop);
+
+// observe.cpp
+bool may_begin_session(Runtime& rt, PyThreadState* ts, CodeInfo* info);
+void begin_session(Runtime& rt, PyThreadState* ts, Loop& loop, int needed_trips, bool growth);
+void watch_code(Runtime& rt, PyCodeObject* code);
+void end_session(Runtime& rt);
+// A back edge during a recording. 0: not ours, go on as usual; 1: stay in the interpreter; 2: the recording is complete.
+int session_jump(Runtime& rt, PyThreadState* ts, Loop& loop);
+PyObject* on_instruction(PyObject* self, PyObject* const* args, Py_ssize_t count);
+PyObject* on_call(PyObject* self, PyObject* const* args, Py_ssize_t count);
+
+// compile.cpp
+uint64_t first_growth(const Runtime& rt, const Loop& loop);  // exits through one place before the loop is observed again
+// Ends the session, records, optimises, compiles; installs the region or notes the refusal. True: the loop has a new region.
+bool finish_session(Runtime& rt, PyThreadState* ts, HlFrame* frame);
+std::string assembly_of(Runtime& rt, Region& region);
+
+// enter.cpp
+// Runs a region of this loop that fits the frame. True if one ran: *result is what the callback returns (null with an exception).
+bool enter_loop(Runtime& rt, PyThreadState* ts, HlFrame* frame, Loop& loop, PyObject** result);
+
+// deopt.cpp
+// Rebuilds the frames for this exit and sets where the interpreter goes on. Returns what the JUMP callback returns.
+PyObject* leave(Runtime& rt, PyThreadState* ts, HlFrame* frame, Region& region, uint32_t exit_id, const int64_t* out, PyObject* const* inputs);
+
+}  // namespace hotloop::tracer
