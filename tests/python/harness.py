@@ -109,6 +109,7 @@ def run_batch(jobs, mode, timeout=60, nan_bits=False, python=sys.executable):
     result = Result({}, {}, {}, {}, [])
     todo = list(jobs)
     while todo:
+        known = len(result.cases)
         with tempfile.TemporaryDirectory(prefix="hotloop-test-") as folder:
             lines, code, hung, noise = _run_child(todo, mode, folder, timeout, nan_bits, python)
         started = None
@@ -129,17 +130,17 @@ def run_batch(jobs, mode, timeout=60, nan_bits=False, python=sys.executable):
                 done = True
         if done and code == 0:
             break
-        todo = _after_accident(todo, result, started, done, code, hung, noise)
+        todo = _after_accident(todo, result, started, done, code, hung, noise, progress=len(result.cases) > known)
     return result
 
 
-def _after_accident(todo, result, started, done, code, hung, noise):
+def _after_accident(todo, result, started, done, code, hung, noise, progress):
     """Blame the case that was running (or the child itself) and say what is left to run."""
     what = "hung" if hung else f"child ended with {code}"
     if started is None:
         where = "at exit" if done else "at start or between cases"
         result.cases[f"child {where} after {len(result.cases)} cases"] = {"crash": what, "log": noise[-6000:]}
-        if done or not result.seconds:
+        if done or not progress:
             return []
     else:
         result.cases[started] = {"crash": what, "log": noise[-6000:]}

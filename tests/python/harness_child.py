@@ -126,7 +126,11 @@ def run_job(job, recorder, reporter, hotloop):
     name = job["name"]
     skip = set(job.get("skip_cases", ()))
     entry = job.get("entry", "case")
-    module, code = load(job)
+    try:
+        module, code = load(job)
+    except SyntaxError as e:
+        reporter.line(case=f"{name}::compile", record={"error": repr(e)}, stats={}, seconds=0)
+        return
     if entry == "module":
         reporter.line(start=f"{name}::module")
         timed(recorder, lambda: exec(code, vars(module)), module, True, f"{name}::module", reporter, hotloop)
@@ -180,6 +184,7 @@ def main():
         reporter.line(total=flat_numbers(hotloop.stats()), refusals=json.loads(json.dumps(
             hotloop.stats().get("refusals", []), default=str)))
     reporter.line(done=True)
+    reporter.file.close()
 
 
 if __name__ == "__main__":
