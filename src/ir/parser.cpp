@@ -29,7 +29,6 @@ bool parse_float(std::string_view text, Float* out) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-// The inverse of the printer's bits_text.
 template <typename Float, typename Bits>
 bool parse_float_bits(std::string_view text, int64_t* out) {
   Bits bits = 0;
@@ -44,26 +43,6 @@ bool parse_float_bits(std::string_view text, int64_t* out) {
   }
   *out = static_cast<int64_t>(bits);
   return true;
-}
-
-bool parse_bits(Type type, std::string_view text, int64_t* out) {
-  uint64_t bits = 0;
-  switch (type) {
-    case Type::I1:
-      *out = text == "true" ? 1 : 0;
-      return text == "true" || text == "false" || parse_number(text, out);
-    case Type::F32: return parse_float_bits<float, uint32_t>(text, out);
-    case Type::F64: return parse_float_bits<double, uint64_t>(text, out);
-    case Type::Ptr:
-      if (!text.starts_with("0x") || !parse_number(text.substr(2), &bits, 16)) return false;
-      *out = static_cast<int64_t>(bits);
-      return true;
-    case Type::U64:
-      if (!parse_number(text, &bits)) return false;
-      *out = static_cast<int64_t>(bits);
-      return true;
-    default: return parse_number(text, out);
-  }
 }
 
 class Parser {
@@ -153,7 +132,7 @@ class Parser {
   }
   void bits(Type type, int64_t& imm) {
     if (peek().kind != TokenKind::kNumber && peek().kind != TokenKind::kWord) return fail("expected a constant");
-    if (!parse_bits(type, peek().text, &imm)) return fail("not a constant of type " + std::string(type_info(type).text));
+    if (!parse_constant(type, peek().text, &imm)) return fail("not a constant of type " + std::string(type_info(type).text));
     take();
   }
 
@@ -371,6 +350,26 @@ class Parser {
 };
 
 }  // namespace
+
+bool parse_constant(Type type, std::string_view text, int64_t* out) {
+  uint64_t bits = 0;
+  switch (type) {
+    case Type::I1:
+      *out = text == "true" ? 1 : 0;
+      return text == "true" || text == "false" || parse_number(text, out);
+    case Type::F32: return parse_float_bits<float, uint32_t>(text, out);
+    case Type::F64: return parse_float_bits<double, uint64_t>(text, out);
+    case Type::Ptr:
+      if (!text.starts_with("0x") || !parse_number(text.substr(2), &bits, 16)) return false;
+      *out = static_cast<int64_t>(bits);
+      return true;
+    case Type::U64:
+      if (!parse_number(text, &bits)) return false;
+      *out = static_cast<int64_t>(bits);
+      return true;
+    default: return parse_number(text, out);
+  }
+}
 
 std::unique_ptr<Function> parse(std::string_view text, std::string* error) {
   auto function = std::make_unique<Function>();

@@ -34,17 +34,6 @@ std::string float_text(Bits bits) {
   return bits == std::bit_cast<Bits>(std::numeric_limits<Float>::quiet_NaN()) ? "nan" : hex_text(bits);
 }
 
-std::string bits_text(Type type, int64_t imm) {
-  switch (type) {
-    case Type::I1: return imm == 0 ? "false" : imm == 1 ? "true" : number_text(imm);
-    case Type::F32: return float_text<float>(static_cast<uint32_t>(imm));
-    case Type::F64: return float_text<double>(static_cast<uint64_t>(imm));
-    case Type::Ptr: return hex_text(static_cast<uint64_t>(imm));
-    case Type::U64: return number_text(static_cast<uint64_t>(imm));
-    default: return number_text(imm);
-  }
-}
-
 class Printer {
  public:
   std::string take() { return std::move(out_); }
@@ -104,7 +93,7 @@ class Printer {
   void reason(int64_t imm) {
     token(imm >= 0 && imm < kExitReasonCount ? exit_reason_name(static_cast<ExitReason>(imm)) : std::string_view("none"));
   }
-  void bits(Type type, int64_t imm) { token(bits_text(type, imm)); }
+  void bits(Type type, int64_t imm) { token(constant_text(type, imm)); }
 
   // Lists
   template <typename T, typename Each>
@@ -230,6 +219,17 @@ class Printer {
 };
 
 }  // namespace
+
+std::string constant_text(Type type, int64_t imm) {
+  switch (type) {
+    case Type::I1: return imm == 0 ? "false" : imm == 1 ? "true" : number_text(imm);
+    case Type::F32: return float_text<float>(static_cast<uint32_t>(imm));
+    case Type::F64: return float_text<double>(static_cast<uint64_t>(imm));
+    case Type::Ptr: return hex_text(static_cast<uint64_t>(imm));
+    case Type::U64: return number_text(static_cast<uint64_t>(imm));
+    default: return number_text(imm);
+  }
+}
 
 std::string print(const Function& function) {
   Printer printer;

@@ -15,4 +15,8 @@ std::string print(const Function& function, const Op& op);  // one op, without i
 // Null on error, with *error = "line 3:14: ...".
 std::unique_ptr<Function> parse(std::string_view text, std::string* error);
 
+// A constant of this type, exactly: decimal (floats: the shortest that reads back), true, false, inf, nan, hexadecimal bits of other NaNs.
+std::string constant_text(Type type, int64_t bits);
+bool parse_constant(Type type, std::string_view text, int64_t* bits);
+
 }  // namespace hotloop::ir
