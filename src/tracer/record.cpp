@@ -1,0 +1,283 @@
+// Begin and end of a recording: the region's inputs, the entry frame, restarts. See record.h and recorder.h.
+#include "tracer/record.h"
+
+#include <cstring>
+#include <utility>
+
+#include "base/log.h"
+#include "ir/text.h"
+#include "tracer/recorder.h"
+
+namespace hotloop::tracer {
+
+Recorder::Recorder(const RecordRequest& request)
+    : request_(request), function_(std::make_unique<ir::Function>()), builder_(*function_) {}
+
+Recorder::~Recorder() {
+  if (function_) release_objects(*function_);
+}
+
+void release_objects(ir::Function& function) {
+  std::vector<void*> owned;
+  for (ir::ObjectRef& ref : function.objects) {
+    if (ref.pointer != nullptr) owned.push_back(std::exchange(ref.pointer, nullptr));
+  }
+  for (void* pointer : owned) Py_DECREF(static_cast<PyObject*>(pointer));
+}
+
+ir::ObjectId Recorder::object(PyObject* object) {
+  for (size_t k = 0; k < function_->objects.size(); ++k) {
+    if (function_->objects[k].pointer == object) return static_cast<ir::ObjectId>(k);
+  }
+  std::string text = Py_TYPE(object)->tp_name;
+  const char* utf8 = nullptr;
+  if (PyUnicode_CheckExact(object)) {
+    utf8 = PyUnicode_AsUTF8(object);
+  } else if (PyFunction_Check(object)) {
+    utf8 = PyUnicode_AsUTF8(reinterpret_cast<PyFunctionObject*>(object)->func_qualname);
+  } else if (PyCode_Check(object)) {
+    utf8 = PyUnicode_AsUTF8(reinterpret_cast<PyCodeObject*>(object)->co_qualname);
+  } else if (PyModule_CheckExact(object)) {
+    utf8 = PyModule_GetName(object);
+  } else if (PyCFunction_CheckExact(object)) {
+    utf8 = reinterpret_cast<PyCFunctionObject*>(object)->m_ml->ml_name;
+  }
+  if (utf8 != nullptr) text = utf8;
+  PyErr_Clear();
+  return function_->add_object(Py_NewRef(object), std::move(text));
+}
+
+int Recorder::line_here() const {
+  return current_info_ == nullptr ? 0 : hl_line_of_unit(current_info_->code, current_op_unit_);
+}
+
+base::Refusal Recorder::refuse(base::RefusalReason reason, std::string detail) {
+  return base::refuse(reason, line_here(), std::move(detail));
+}
+
+Result<std::shared_ptr<const CodeMap>> Recorder::code_map(PyCodeObject* code) {
+  auto& place = maps_[code];
+  if (!place) {
+    auto made = CodeMap::make(code, request_.observations != nullptr ? request_.observations->find(code) : nullptr);
+    if (!made) return made.refusal();
+    place = *made;
+  }
+  return place;
+}
+
+namespace {
+
+// Objects that a region may take as given and compare by identity when it is entered.
+bool compared_by_identity(PyObject* object) {
+  return PyFunction_Check(object) || PyCFunction_Check(object) || PyModule_CheckExact(object) || PyType_Check(object) ||
+         PyUnicode_CheckExact(object) || is_known_callable(object);
+}
+
+}  // namespace
+
+Sym Recorder::entry_value(ir::Slot slot, PyObject* value) {
+  auto key = std::make_pair(static_cast<int>(slot.kind), slot.index);
+  auto known_already = entry_values_.find(key);
+  if (known_already != entry_values_.end()) return known_already->second;
+  ir::Input input;
+  input.slot = slot;
+  Sym s;
+  if (value != nullptr) {
+    ir::ArrayType array_type;
+    input.kind = classify(value, &array_type);
+    if (input.kind == PyKind::Tuple) input.kind = PyKind::Object;
+    if (input.kind == PyKind::Object && compared_by_identity(value)) input.kind = PyKind::Const;
+    if (input.kind == PyKind::Array) input.array_type = s.array_type = function_->intern_array_type(array_type);
+    if (input.kind == PyKind::Const) {
+      input.object = object(value);
+      s.object = value;
+    }
+  }
+  s.kind = input.kind;
+  s.input = static_cast<uint32_t>(function_->inputs.size());
+  for (uint32_t k = 0; k < input.parts(); ++k) {
+    s.v[k] = function_->new_value(ir::pykind_info(input.kind).part_type);
+    // An Object or Array part is a pointer, a range has three i64.
+    region_->params.push_back(s.v[k]);
+    input_values_.insert(s.v[k]);
+  }
+  function_->inputs.push_back(input);
+  entry_values_.emplace(key, s);
+  return s;
+}
+
+Sym Recorder::resolve(const VarRef& ref, const Sym& s) {
+  if (!is_untouched(s)) return s;
+  if (ref.where == VarRef::Where::kGlobal) return name_vars_[static_cast<size_t>(ref.index)].initial;
+  uint32_t index = static_cast<uint32_t>(ref.index);
+  if (ref.where == VarRef::Where::kStack) return entry_value({ir::SlotKind::kStack, index}, hl_stack_peek(request_.frame, ref.index));
+  PyObject* value = hl_local_get(request_.frame, ref.index);
+  int kind = hl_local_kind(request_.code, ref.index);
+  if (kind != HL_LOCAL_CELL && kind != HL_LOCAL_FREE) return entry_value({ir::SlotKind::kLocal, index}, value);
+  return entry_value({ir::SlotKind::kCell, index}, value == nullptr ? nullptr : hl_cell_get(value));
+}
+
+Sym Recorder::fetch(State& state, const VarRef& ref) {
+  Sym& s = at(state, ref);
+  if (is_untouched(s)) s = resolve(ref, s);
+  return s;
+}
+
+// The iterator of the loop at whose header the region is entered.
+Result<Sym> Recorder::entry_iterator(int depth) {
+  int index = depth - 1;
+  PyObject* it = index >= 0 ? hl_stack_peek(request_.frame, index) : nullptr;
+  uint32_t slot = static_cast<uint32_t>(index);
+  if (it == nullptr) return refuse(RefusalReason::kObservationLost, "no iterator");
+  long start = 0, step = 0, len = 0;
+  if (hl_range_iter_read(it, &start, &step, &len)) {
+    ir::Input input;
+    input.slot = {ir::SlotKind::kStack, slot};
+    input.kind = PyKind::RangeIter;
+    Sym s;
+    s.kind = PyKind::RangeIter;
+    s.input = static_cast<uint32_t>(function_->inputs.size());
+    for (ValueId& v : s.v) {
+      v = function_->new_value(ir::Type::I64);
+      region_->params.push_back(v);
+      input_values_.insert(v);
+    }
+    function_->inputs.push_back(input);
+    entry_values_.emplace(std::make_pair(static_cast<int>(ir::SlotKind::kStack), slot), s);
+    return s;
+  }
+  PyObject* seq = nullptr;
+  Py_ssize_t next = 0;
+  ir::ArrayType type;
+  if (hl_iter_kind(it) == HL_ITER_SEQ && hl_seq_iter_read(it, &seq, &next) && seq != nullptr && classify(seq, &type) == PyKind::Array &&
+      type.strides.size() == 1) {
+    Sym array = entry_value({ir::SlotKind::kSeqArray, slot}, seq);
+    PyObject* number = PyLong_FromSsize_t(next);
+    if (number == nullptr) {
+      PyErr_Clear();
+      return refuse(RefusalReason::kObservationLost, "");
+    }
+    Sym index_sym = entry_value({ir::SlotKind::kSeqIndex, slot}, number);
+    Py_DECREF(number);
+    // As parts of an iterator they are not objects of their own.
+    array.input = index_sym.input = ir::kNone;
+    Sym s;
+    s.kind = PyKind::SeqIter;
+    s.items = std::make_shared<std::vector<Sym>>(std::vector<Sym>{array, index_sym});
+    return s;
+  }
+  return refuse(RefusalReason::kUnsupportedIterator, Py_TYPE(it)->tp_name);
+}
+
+Result<void> Recorder::set_up() {
+  PyCodeObject* code = request_.code;
+  function_->name = "region";
+  const char* text = PyUnicode_AsUTF8(code->co_qualname);
+  if (text != nullptr) function_->name = text;
+  text = PyUnicode_AsUTF8(code->co_filename);
+  if (text != nullptr) function_->file = text;
+  PyErr_Clear();
+  function_->line = hl_line_of_unit(code, request_.header_unit);
+  function_->entry_stack_depth = static_cast<uint32_t>(hl_stack_depth(request_.frame));
+  function_->body = region_ = function_->new_block();
+  builder_.set_block(region_);
+
+  auto info = std::make_unique<FrameInfo>();
+  info->code = code;
+  info->globals = hl_frame_globals(request_.frame);
+  info->builtins = hl_frame_builtins(request_.frame);
+  info->locals = hl_frame_locals(request_.frame);
+  info->code_object = object(reinterpret_cast<PyObject*>(code));
+  auto map = code_map(code);
+  if (!map) return map.refusal();
+  auto part = Part::loop_at(*map, request_.header_unit);
+  if (!part) return part.refusal();
+  info->part = *part;
+  for (size_t k = 0; k < (*map)->blocks().size(); ++k) {
+    if (!info->part->contains(static_cast<int>(k))) continue;
+    const CodeBlock& block = (*map)->blocks()[k];
+    for (int i = block.first; i <= block.last; ++i) {
+      const HlInstr& in = (*map)->instrs()[static_cast<size_t>(i)];
+      if (in.op != HL_STORE_GLOBAL && in.op != HL_STORE_NAME) continue;
+      const char* name = PyUnicode_AsUTF8(PyTuple_GET_ITEM(code->co_names, in.arg));
+      if (name != nullptr) stored_names_.insert(name);
+    }
+  }
+  PyErr_Clear();
+  infos_.push_back(std::move(info));
+  return {};
+}
+
+Result<std::unique_ptr<ir::Function>> Recorder::record() {
+  auto ready = set_up();
+  if (!ready) return ready.refusal();
+  const FrameInfo& info = *infos_[0];
+  if (info.builtins == nullptr || !PyDict_CheckExact(info.globals) || !PyDict_CheckExact(info.builtins) ||
+      (info.locals != nullptr && !PyDict_CheckExact(info.locals))) {
+    return base::refuse(RefusalReason::kCustomNamespace, function_->line);
+  }
+  if (!info.part->is_header(info.part->entry())) return base::refuse(RefusalReason::kNeverRan, function_->line);
+  State state;
+  FrameVals frame;
+  frame.info = &info;
+  int depth = hl_stack_depth(request_.frame);
+  frame.locals.assign(static_cast<size_t>(hl_local_count(request_.code)), untouched());
+  frame.stack.assign(static_cast<size_t>(depth), untouched());
+  state.frames.push_back(std::move(frame));
+  current_info_ = &info;
+  current_unit_ = current_op_unit_ = request_.header_unit;
+  if (first_instr(info, info.part->entry()).op == HL_FOR_ITER) {
+    auto it = entry_iterator(depth);
+    if (!it) return it.refusal();
+    if (it->kind == PyKind::RangeIter) {
+      // The step is nearly always the same number: taken as known, checked once.
+      long start = 0, step = 0, len = 0;
+      hl_range_iter_read(hl_stack_peek(request_.frame, depth - 1), &start, &step, &len);
+      ValueId number = builder_.const_i64(step);
+      ValueId same = builder_.binary(ir::OpCode::Eq, ir::Type::I64, it->v[2], number);
+      builder_.guard(same, ExitReason::TypeChange, snapshot_at(state, request_.header_unit));
+      it->v[2] = number;
+    }
+    state.top().stack.back() = *it;
+  }
+  auto ways = run_from(std::move(state), info.part->entry());
+  if (!ways) return ways.refusal();
+  if (!ways->empty()) return base::refuse(RefusalReason::kVerifierFailed, function_->line, "control left the region without an exit");
+  compact_snapshots();
+  HOTLOOP_LOG(kRecord, "%s:%d %s: %zu inputs, %zu values", function_->file.c_str(), function_->line, function_->name.c_str(),
+              function_->inputs.size(), function_->value_types.size());
+  return std::move(function_);
+}
+
+// Attempts that were given up have left snapshots behind: keep those that ops name.
+void Recorder::compact_snapshots() {
+  std::vector<ir::SnapshotId> map(function_->snapshots.size(), ir::kNoSnapshot);
+  std::vector<ir::Snapshot> kept;
+  ir::for_each_op(*region_, [&](ir::Op& op, ir::Block&) {
+    if (op.snapshot == ir::kNoSnapshot) return;
+    ir::SnapshotId& id = map[op.snapshot];
+    if (id == ir::kNoSnapshot) {
+      id = static_cast<ir::SnapshotId>(kept.size());
+      kept.push_back(std::move(function_->snapshots[op.snapshot]));
+    }
+    op.snapshot = id;
+  });
+  function_->snapshots = std::move(kept);
+}
+
+Result<std::unique_ptr<ir::Function>> record_region(const RecordRequest& request) {
+  std::set<std::string> stored_names;
+  for (int attempt = 0;; ++attempt) {
+    Recorder recorder(request);
+    recorder.stored_names() = stored_names;
+    auto made = recorder.record();
+    if (made) return made;
+    if (!recorder.wants_restart() || attempt == 4) {
+      HOTLOOP_LOG(kRecord, "line %d: %s", made.refusal().line, made.refusal().message().c_str());
+      return made;
+    }
+    stored_names = recorder.stored_names();
+  }
+}
+
+}  // namespace hotloop::tracer

@@ -1,0 +1,496 @@
+// Loops: typing of what they carry, counted and other loops, the peeled first trip, and the ways out of them. See recorder.h.
+//
+// The types of carried variables are assumed to be those at entry. If the back edge brings another variable, or another form of one, everything that was
+// emitted for the loop is dropped and it is built again: with more carried variables, or with the first trip peeled off (a phi never converts a type).
+#include <algorithm>
+#include <utility>
+
+#include "tracer/recorder.h"
+
+namespace hotloop::tracer {
+
+using ir::OpCode;
+using ir::Type;
+
+// The variables that the bytecode of the loop stores to.
+std::vector<VarRef> Recorder::stored_in_loop(State& state, int header) {
+  const FrameInfo& info = *state.top().info;
+  const Part& part = *info.part;
+  int frame = static_cast<int>(state.frames.size()) - 1;
+  std::vector<VarRef> stored;
+  auto add = [&](VarRef ref) {
+    if (std::find(stored.begin(), stored.end(), ref) == stored.end()) stored.push_back(ref);
+  };
+  auto local = [&](int index) { add({VarRef::Where::kLocal, frame, index}); };
+  auto name = [&](PyObject* dict, int index) {
+    int k = dict == nullptr ? -1 : name_var(dict, PyTuple_GET_ITEM(info.code->co_names, index), true);
+    if (k >= 0) add({VarRef::Where::kGlobal, 0, k});
+  };
+  int loop = part.loop_of(header);
+  const auto& blocks = part.map().blocks();
+  for (size_t b = 0; b < blocks.size(); ++b) {
+    if (!part.contains(static_cast<int>(b)) || !part.loop_contains(loop, static_cast<int>(b))) continue;
+    for (int k = blocks[b].first; k <= blocks[b].last; ++k) {
+      const HlInstr& in = part.map().instrs()[static_cast<size_t>(k)];
+      switch (in.op) {
+        case HL_STORE_FAST_STORE_FAST: local(in.arg2); [[fallthrough]];
+        case HL_STORE_FAST:
+        case HL_STORE_FAST_LOAD_FAST:
+        case HL_DELETE_FAST:
+        case HL_LOAD_FAST_AND_CLEAR:
+        case HL_STORE_DEREF: local(in.arg); break;
+        case HL_STORE_GLOBAL: name(info.globals, in.arg); break;
+        case HL_STORE_NAME: name(info.locals, in.arg); break;
+        default: break;
+      }
+    }
+  }
+  normalise(state);
+  return stored;
+}
+
+Result<Ways> Recorder::emit_loop(State state, int header, int peels) {
+  const FrameInfo& info = *state.top().info;
+  std::string key = info.path + ":" + std::to_string(header);
+  std::vector<VarRef> carried = stored_in_loop(state, header);
+  for (const VarRef& ref : carried_hints_[key]) {
+    if (std::find(carried.begin(), carried.end(), ref) == carried.end()) carried.push_back(ref);
+  }
+  int arms = arms_;
+  for (int attempt = 0; attempt < 16; ++attempt) {
+    ir::Block* parent = builder_.block();
+    size_t kept = parent->ops.size();
+    LoopContext loop;
+    loop.frame = static_cast<int>(state.frames.size()) - 1;
+    loop.header = header;
+    loop.check = true;
+    bool outermost = loop.frame == 0 && header == info.part->entry();
+    loop.may_peel = !outermost && peels < kMaxPeels;
+    loop.carried = carried;
+    loops_.push_back(&loop);
+    arms_ = 0;
+    bool counted = first_instr(info, header).op == HL_FOR_ITER;
+    auto ways = counted ? build_for(state, loop) : build_while(state, loop);
+    loops_.pop_back();
+    arms_ = arms;
+    if (ways || abandoned_ != &loop) return ways;
+    abandoned_ = nullptr;
+    parent->ops.resize(kept);
+    builder_.set_block(parent);
+    if (!loop.grow.empty()) {
+      for (const VarRef& ref : loop.grow) {
+        if (std::find(carried.begin(), carried.end(), ref) == carried.end()) carried.push_back(ref);
+      }
+      carried_hints_[key] = carried;
+      normalise(state);
+      continue;
+    }
+    return peel(std::move(state), header, peels);
+  }
+  return refuse(RefusalReason::kTypeChange, "");
+}
+
+namespace {
+
+std::vector<ValueId> carried_parts(const State& state, const std::vector<VarRef>& carried) {
+  std::vector<ValueId> parts;
+  for (const VarRef& ref : carried) collect_parts(at(state, ref), &parts);
+  return parts;
+}
+
+}  // namespace
+
+// The constant that an op defines in this block or, at the function's beginning, in the region's body.
+std::optional<int64_t> Recorder::constant(ValueId v) const {
+  auto search = [&](const ir::Block* block) -> std::optional<int64_t> {
+    for (size_t k = block->ops.size(); k-- > 0;) {
+      const ir::Op* op = block->ops[k];
+      if (op->code == OpCode::Const && op->result() == v) return op->imm;
+    }
+    return std::nullopt;
+  };
+  auto found = search(builder_.block());
+  return found || builder_.block() == region_ ? found : search(region_);
+}
+
+Result<Recorder::Counted> Recorder::counted(State& state, ir::SnapshotId before) {
+  Sym& it = state.top().stack.back();
+  if (it.kind == PyKind::RangeIter) {
+    auto step = constant(it.v[2]);
+    bool from_entry = it.input != ir::kNone;
+    if (!from_entry && !(step && (*step == 1 || *step == -1))) {
+      // next + step may pass stop by less than step: that must fit too.
+      builder_.checked(OpCode::AddO, Type::I64, {it.v[1], it.v[2]}, before);
+    }
+    return Counted{it.v[0], it.v[1], it.v[2]};
+  }
+  if (it.kind == PyKind::SeqIter) {
+    const Sym& array = (*it.items)[0];
+    if (array.kind == PyKind::Array && function_->array_types[array.array_type].strides.size() == 1) {
+      return Counted{(*it.items)[1].v[0], builder_.arr_dim(array.v[0], 0), builder_.const_i64(1)};
+    }
+  }
+  return refuse(RefusalReason::kUnsupportedIterator, kind_text(it));
+}
+
+// The iterator whose next value or index is `next`.
+Sym Recorder::iterator_at(const Sym& iterator, ValueId next) {
+  Sym s;
+  s.kind = iterator.kind;
+  if (iterator.kind == PyKind::RangeIter) {
+    s.v[0] = next;
+    s.v[1] = iterator.v[1];
+    s.v[2] = iterator.v[2];
+    return s;
+  }
+  Sym index;
+  index.kind = PyKind::Int;
+  index.v[0] = next;
+  s.items = std::make_shared<std::vector<Sym>>(std::vector<Sym>{(*iterator.items)[0], index});
+  return s;
+}
+
+Result<Sym> Recorder::element_at(const Sym& iterator, ValueId i) {
+  Sym s;
+  s.box = new_box();
+  if (iterator.kind == PyKind::RangeIter) {
+    s.kind = PyKind::Int;
+    s.v[0] = i;
+    return s;
+  }
+  const Sym& array = (*iterator.items)[0];
+  s.kind = function_->array_types[array.array_type].elem;
+  if (ir::pykind_info(s.kind).parts != 1) return refuse(RefusalReason::kUnsupportedDtype, kind_text(s));
+  ValueId indices[] = {i};
+  s.v[0] = builder_.aload(array.array_type, array.v[0], indices);
+  return s;
+}
+
+Result<Ways> Recorder::build_for(State state, LoopContext& loop) {
+  const FrameInfo& info = *state.top().info;
+  const HlInstr in = first_instr(info, loop.header);
+  current_info_ = &info;
+  current_op_unit_ = in.op_unit;
+  builder_.set_line(line_here());
+  for (const VarRef& ref : loop.carried) fetch(state, ref);
+  loop.iterator = static_cast<int>(state.top().stack.size()) - 1;
+  ir::SnapshotId before = snapshot_at(state, in.unit);
+  auto bounds = counted(state, before);
+  if (!bounds) return bounds.refusal();
+  ValueId mark = static_cast<ValueId>(function_->value_types.size());
+  std::vector<ValueId> initial = carried_parts(state, loop.carried);
+  ir::Op* op = builder_.for_(bounds->lo, bounds->hi, bounds->step, initial, before);
+  ir::Block* body = op->blocks[0];
+  ValueId i = body->params[0];
+
+  State head = state;
+  size_t used = 1;
+  for (const VarRef& ref : loop.carried) {
+    Sym& s = at(head, ref);
+    std::vector<ValueId> parts;
+    collect_parts(s, &parts);
+    for (ValueId& v : parts) v = body->params[used++];
+    s = with_parts(s, parts, &boxes_);
+  }
+  Sym iterator = state.top().stack.back();
+  head.top().stack.back() = iterator_at(iterator, i);
+  loop.head = &head;
+  ir::Block* parent = builder_.block();
+  builder_.set_block(body);
+  builder_.poll(snapshot_at(head, in.unit));
+  State inside = head;
+  inside.top().stack.back() = iterator_at(iterator, builder_.binary(OpCode::Add, Type::I64, i, bounds->step));
+  auto element = element_at(iterator, i);
+  if (!element) return element.refusal();
+  inside.top().stack.push_back(*element);
+  auto ways = follow(std::move(inside), loop.header, info.part->map().block_at(in.next_unit));
+  if (!ways) return ways;
+  ways = settle(std::move(*ways), loop.frame, &info, loop.header, false);
+  if (!ways) return ways;
+  loop.head = nullptr;
+  builder_.set_block(parent);
+  return finish_loop(op, mark, std::move(state), head, loop, std::move(*ways), true);
+}
+
+Result<Ways> Recorder::build_while(State state, LoopContext& loop) {
+  const FrameInfo& info = *state.top().info;
+  const HlInstr& in = first_instr(info, loop.header);
+  current_info_ = &info;
+  current_op_unit_ = in.op_unit;
+  builder_.set_line(line_here());
+  for (const VarRef& ref : loop.carried) fetch(state, ref);
+  ir::SnapshotId before = snapshot_at(state, in.unit);
+  ValueId mark = static_cast<ValueId>(function_->value_types.size());
+  std::vector<ValueId> initial = carried_parts(state, loop.carried);
+  ir::Op* op = builder_.loop_(initial, before);
+  ir::Block* body = op->blocks[0];
+  State head = state;
+  size_t used = 0;
+  for (const VarRef& ref : loop.carried) {
+    Sym& s = at(head, ref);
+    std::vector<ValueId> parts;
+    collect_parts(s, &parts);
+    for (ValueId& v : parts) v = body->params[used++];
+    s = with_parts(s, parts, &boxes_);
+  }
+  loop.head = &head;
+  ir::Block* parent = builder_.block();
+  builder_.set_block(body);
+  builder_.poll(snapshot_at(head, in.unit));
+  auto ways = run_block(head, loop.header);
+  if (!ways) return ways;
+  ways = settle(std::move(*ways), loop.frame, &info, loop.header, false);
+  if (!ways) return ways;
+  loop.head = nullptr;
+  builder_.set_block(parent);
+  return finish_loop(op, mark, std::move(state), head, loop, std::move(*ways), false);
+}
+
+// The loop op that is being completed: what it yields and what its results are called.
+class Recorder::LoopEnd {
+ public:
+  LoopEnd(Recorder& recorder, ir::Op* op, ValueId mark, const LoopContext& loop, const State& head, Ways& ways)
+      : r_(recorder), op_(op), mark_(mark), loop_(loop), head_(head), ways_(ways), carried_results_(op->results.size()) {
+    for (size_t k = 0; k < ways.size(); ++k) {
+      r_.normalise(ways[k].state);
+      if (ways[k].place == latch()) latch_ = k;
+    }
+  }
+  Place latch() const { return {loop_.frame, loop_.header}; }
+  size_t ways_out() const { return ways_.size() - (latch_ < ways_.size() ? 1 : 0); }
+
+  // In the body: the values of the carried variables at its end, whichever way it takes.
+  void yield_carried() {
+    for (const VarRef& ref : loop_.carried) {
+      const Sym& like = at(head_, ref);
+      std::vector<ValueId> values;
+      bool first = true;
+      auto take = [&](const Way& way) {
+        Sym s = r_.resolve(ref, at(way.state, ref));
+        if (!same_shape(s, like)) return;
+        std::vector<ValueId> parts;
+        collect_parts(s, &parts);
+        for (size_t k = 0; k < parts.size(); ++k) {
+          if (first) {
+            values.push_back(parts[k]);
+          } else if (values[k] != parts[k]) {
+            values[k] = r_.builder_.select(r_.function_->type_of(parts[k]), r_.flag_value(ways_, way.place), parts[k], values[k]);
+          }
+        }
+        first = false;
+      };
+      if (latch_ < ways_.size()) take(ways_[latch_]);
+      for (size_t k = 0; k < ways_.size(); ++k) {
+        if (k != latch_) take(ways_[k]);
+      }
+      if (first) collect_parts(like, &values);
+      yields_.insert(yields_.end(), values.begin(), values.end());
+    }
+  }
+
+  // The ways out, with their states in terms of the op's results. `total`: how many ways there are in all, exhaustion included.
+  Ways make_ways_out(size_t total) {
+    Ways out;
+    for (size_t w = 0; w < ways_.size(); ++w) {
+      if (w == latch_) continue;
+      Way way = ways_[w];
+      rename_carried(way.state);
+      rename_others(way);
+      bool needs_flag = total > 2 || (total == 2 && out.empty());
+      way.flag = needs_flag ? extra(r_.flag_value(ways_, way.place)) : ir::kNoValue;
+      out.push_back(std::move(way));
+    }
+    return out;
+  }
+
+  void end_body() {
+    std::vector<ValueId> values{r_.flag_value(ways_, latch())};
+    values.insert(values.end(), yields_.begin(), yields_.end());
+    values.insert(values.end(), extra_values_.begin(), extra_values_.end());
+    r_.builder_.yield(values);
+  }
+
+  // In the block that holds the op: the extra columns enter the loop as zeros, made before the op.
+  void complete_op(ir::Block* parent) {
+    if (extra_results_.empty()) return;
+    parent->ops.pop_back();
+    for (ValueId result : extra_results_) {
+      Type type = r_.function_->type_of(result);
+      op_->operands.push_back(r_.dummy(type));
+      op_->blocks[0]->params.push_back(r_.function_->new_value(type));
+      op_->results.push_back(result);
+    }
+    parent->ops.push_back(op_);
+  }
+
+ private:
+  // `v` at the end of the body as a result of its own.
+  ValueId extra(ValueId v) {
+    auto known = std::find(extra_values_.begin(), extra_values_.end(), v);
+    if (known != extra_values_.end()) return extra_results_[static_cast<size_t>(known - extra_values_.begin())];
+    extra_values_.push_back(v);
+    extra_results_.push_back(r_.function_->new_value(r_.function_->type_of(v)));
+    return extra_results_.back();
+  }
+  void rename_carried(State& state) {
+    size_t column = 0;
+    for (const VarRef& ref : loop_.carried) {
+      std::vector<ValueId> parts;
+      collect_parts(at(head_, ref), &parts);
+      Sym& s = at(state, ref);
+      s = r_.resolve(ref, s);
+      for (size_t k = 0; k < parts.size(); ++k) parts[k] = op_->results[column + k];
+      column += parts.size();
+      if (same_shape(s, at(head_, ref))) s = renamed(s, parts);
+    }
+  }
+  void rename_others(Way& way) {
+    for (const VarRef& ref : all_variables(way.state, way.place.frame)) {
+      Sym& s = at(way.state, ref);
+      std::vector<ValueId> parts;
+      collect_parts(s, &parts);
+      bool any = false;
+      for (ValueId& v : parts) {
+        if (r_.visible(v, mark_) || contains(op_->results, v) || contains(extra_results_, v)) continue;
+        v = extra(v);
+        any = true;
+      }
+      if (any) s = renamed(s, parts);
+    }
+  }
+  Sym renamed(const Sym& s, const std::vector<ValueId>& parts) {
+    Sym out = with_parts(s, parts, &r_.boxes_);
+    out.object = s.object;
+    out.input = s.input;
+    out.box = s.box;
+    return out;
+  }
+  static bool contains(const std::vector<ValueId>& all, ValueId v) { return std::find(all.begin(), all.end(), v) != all.end(); }
+
+  Recorder& r_;
+  ir::Op* op_;
+  ValueId mark_;
+  const LoopContext& loop_;
+  const State& head_;
+  Ways& ways_;
+  size_t latch_ = SIZE_MAX;
+  size_t carried_results_;
+  std::vector<ValueId> yields_, extra_values_, extra_results_;
+};
+
+// Ends the body with its yield and makes the ways out of the loop. `state`: before the loop. The current block is the one that holds the op.
+Result<Ways> Recorder::finish_loop(ir::Op* op, ValueId mark, State state, const State& head, LoopContext& loop, Ways ways, bool is_for) {
+  ir::Block* parent = builder_.block();
+  Ways out;
+  size_t total = is_for ? 1 : 0;
+  if (!ways.empty()) {
+    LoopEnd end(*this, op, mark, loop, head, ways);
+    builder_.set_block(op->blocks[0]);
+    end.yield_carried();
+    total += end.ways_out();
+    out = end.make_ways_out(total);
+    end.end_body();
+    builder_.set_block(parent);
+    end.complete_op(parent);
+  }
+  if (is_for) return after_exhaustion(op, std::move(state), loop, std::move(out));
+  if (out.empty()) builder_.exit(ExitReason::Path, op->snapshot);  // never reached
+  return out;
+}
+
+// Adds the way that a counted loop takes when it has run out, or leaves there.
+Result<Ways> Recorder::after_exhaustion(ir::Op* op, State state, LoopContext& loop, Ways out) {
+  const FrameInfo& info = *state.top().info;
+  size_t column = 0;
+  for (const VarRef& ref : loop.carried) {
+    Sym& s = at(state, ref);
+    std::vector<ValueId> parts;
+    collect_parts(s, &parts);
+    for (ValueId& v : parts) v = op->results[column++];
+    s = with_parts(s, parts, &boxes_);
+  }
+  const HlInstr& in = first_instr(info, loop.header);
+  int to = info.part->map().block_at(in.target);
+  for (int k = 0; k < in.arg; ++k) state.top().stack.pop_back();
+  auto any_flag = [&] {
+    ValueId any = out[0].flag;
+    for (size_t k = 1; k < out.size(); ++k) any = builder_.binary(OpCode::Or, Type::I1, any, out[k].flag);
+    return any;
+  };
+  if (edge_kind(info, loop.header, to) == Edge::kExit) {
+    ExitReason reason = edge_reason(info, loop.header, to);
+    ir::SnapshotId snapshot = snapshot_at_place(state, {loop.frame, to});
+    if (out.empty()) {
+      builder_.exit(reason, snapshot);
+      return out;
+    }
+    builder_.guard(any_flag(), reason, snapshot);
+    if (out.size() == 1) out[0].flag = ir::kNoValue;
+    return out;
+  }
+  size_t others = out.size();
+  ValueId flag = others > 1 ? builder_.unary(OpCode::Not, Type::I1, any_flag()) : ir::kNoValue;
+  auto last = make_way(std::move(state), {loop.frame, to});
+  if (!last) return last;
+  for (Way& way : *last) {
+    way.flag = flag;
+    out.push_back(std::move(way));
+  }
+  return out;
+}
+
+// Runs the first trip before the loop, so that the loop itself begins with the types of later trips.
+Result<Ways> Recorder::peel(State state, int header, int peels) {
+  const FrameInfo& info = *state.top().info;
+  LoopContext loop;
+  loop.frame = static_cast<int>(state.frames.size()) - 1;
+  loop.header = header;
+  const HlInstr& in = first_instr(info, header);
+  current_info_ = &info;
+  current_op_unit_ = in.op_unit;
+  builder_.set_line(line_here());
+  loops_.push_back(&loop);
+  Result<Ways> ways = Ways{};
+  if (in.op == HL_FOR_ITER) {
+    ir::SnapshotId before = snapshot_at(state, in.unit);
+    auto bounds = counted(state, before);
+    if (!bounds) {
+      loops_.pop_back();
+      return bounds.refusal();
+    }
+    auto step = constant(bounds->step);
+    ValueId up = ir::kNoValue, down = ir::kNoValue;
+    if (!step || *step > 0) up = builder_.binary(OpCode::Lt, Type::I64, bounds->lo, bounds->hi);
+    if (!step || *step < 0) down = builder_.binary(OpCode::Gt, Type::I64, bounds->lo, bounds->hi);
+    ValueId any = up != ir::kNoValue ? up : down;
+    if (!step) {
+      ValueId rises = builder_.binary(OpCode::Gt, Type::I64, bounds->step, builder_.const_i64(0));
+      any = builder_.select(Type::I1, rises, up, down);
+    }
+    builder_.guard(any, ExitReason::ZeroTrip, before);
+    Sym iterator = state.top().stack.back();
+    state.top().stack.back() = iterator_at(iterator, builder_.binary(OpCode::Add, Type::I64, bounds->lo, bounds->step));
+    auto element = element_at(iterator, bounds->lo);
+    if (!element) {
+      loops_.pop_back();
+      return element.refusal();
+    }
+    state.top().stack.push_back(*element);
+    ways = follow(std::move(state), header, info.part->map().block_at(in.next_unit));
+  } else {
+    ways = run_block(std::move(state), header);
+  }
+  if (ways) ways = settle(std::move(*ways), loop.frame, &info, header, false);
+  loops_.pop_back();
+  if (!ways) return ways;
+  const Place latch{loop.frame, header};
+  for (size_t k = 0; k < ways->size(); ++k) {
+    Way& way = (*ways)[k];
+    if (!(way.place == latch)) continue;
+    if (ways->size() == 1) return emit_loop(std::move(way.state), header, peels + 1);
+    return run_owned(std::move(*ways), k, peels + 1);
+  }
+  return ways;
+}
+
+}  // namespace hotloop::tracer

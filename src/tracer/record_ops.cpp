@@ -1,0 +1,269 @@
+// One instruction at a time: locals, stack, operators, containers. Names are in record_names.cpp, calls in record_call.cpp. See recorder.h.
+#include <utility>
+
+#include "tracer/recorder.h"
+
+namespace hotloop::tracer {
+
+Sym Recorder::pop(State& state) {
+  VarRef ref{VarRef::Where::kStack, static_cast<int>(state.frames.size()) - 1, static_cast<int>(state.top().stack.size()) - 1};
+  Sym s = fetch(state, ref);
+  state.top().stack.pop_back();
+  return s;
+}
+
+// Item from the top, 1 = the top.
+Sym Recorder::peek(State& state, int from_top) {
+  VarRef ref{VarRef::Where::kStack, static_cast<int>(state.frames.size()) - 1, static_cast<int>(state.top().stack.size()) - from_top};
+  return fetch(state, ref);
+}
+
+void Recorder::pop_push(State& state, int n, Sym s) {
+  auto& stack = state.top().stack;
+  stack.resize(stack.size() - static_cast<size_t>(n));
+  stack.push_back(std::move(s));
+}
+
+// What cannot be compiled leaves where it may be rare, and refuses where it was seen running.
+Result<Recorder::Step> Recorder::unsupported(State& state, const HlInstr& in) {
+  if (arms_ > 0 && !state.top().info->part->map().watched()) return leave_here(ExitReason::Unsupported);
+  switch (in.op) {
+    case HL_YIELD_VALUE:
+    case HL_SEND:
+    case HL_GET_AWAITABLE: return refuse(RefusalReason::kYieldInLoop, in.name);
+    case HL_BEFORE_WITH:
+    case HL_PUSH_EXC_INFO: return refuse(RefusalReason::kTryInLoop, in.name);
+    default: return refuse(RefusalReason::kUnsupportedOpcode, in.name);
+  }
+}
+
+Result<Recorder::Step> Recorder::leave_here(ExitReason reason) {
+  builder_.exit(reason, before());
+  return Step::kEnded;
+}
+
+Result<Recorder::Step> Recorder::step(State& state, const HlInstr& in) {
+  Result<Step> done = Step::kNext;
+  switch (in.op) {
+    case HL_NOP:
+    case HL_RESUME: return Step::kNext;
+    case HL_COPY_FREE_VARS:
+      if (state.frames.size() > 1) return Step::kNext;  // the prologue of an inlined function: bind_closure has done it
+      return unsupported(state, in);
+    case HL_LOAD_FAST:
+    case HL_LOAD_FAST_CHECK:
+    case HL_LOAD_FAST_AND_CLEAR:
+    case HL_LOAD_FAST_LOAD_FAST:
+    case HL_STORE_FAST:
+    case HL_STORE_FAST_LOAD_FAST:
+    case HL_STORE_FAST_STORE_FAST:
+    case HL_DELETE_FAST: done = step_local(state, in); break;
+    case HL_LOAD_CONST:
+    case HL_POP_TOP:
+    case HL_PUSH_NULL:
+    case HL_COPY:
+    case HL_SWAP:
+    case HL_END_FOR: done = step_stack(state, in); break;
+    case HL_LOAD_GLOBAL:
+    case HL_STORE_GLOBAL:
+    case HL_LOAD_NAME:
+    case HL_STORE_NAME:
+    case HL_LOAD_DEREF:
+    case HL_STORE_DEREF: done = step_name(state, in); break;
+    case HL_LOAD_ATTR: done = load_attribute(state, in); break;
+    case HL_CALL:
+    case HL_CALL_KW: done = step_call(state, in); break;
+    case HL_BUILD_TUPLE:
+    case HL_UNPACK_SEQUENCE:
+    case HL_SUBSCR:
+    case HL_STORE_SUBSCR:
+    case HL_GET_ITER: done = step_container(state, in); break;
+    case HL_BINARY:
+    case HL_UNARY_NEGATIVE:
+    case HL_UNARY_POSITIVE:
+    case HL_UNARY_INVERT:
+    case HL_UNARY_NOT:
+    case HL_TO_BOOL:
+    case HL_COMPARE:
+    case HL_IS: done = step_operator(state, in); break;
+    default: return unsupported(state, in);
+  }
+  if (done || abandoned_ != nullptr || wants_restart_) return done;
+  // An operation that is not compiled, on a way that was not watched and may be rare.
+  if (arms_ > 0 && !state.top().info->part->map().watched()) return leave_here(ExitReason::Unsupported);
+  return done;
+}
+
+Result<Sym> Recorder::load_local(State& state, const HlInstr&, int index) {
+  Sym s = fetch(state, {VarRef::Where::kLocal, static_cast<int>(state.frames.size()) - 1, index});
+  return s;
+}
+
+Result<Recorder::Step> Recorder::step_local(State& state, const HlInstr& in) {
+  auto& locals = state.top().locals;
+  auto set = [&](int index, Sym s) { locals[static_cast<size_t>(index)] = std::move(s); };
+  switch (in.op) {
+    case HL_LOAD_FAST:
+    case HL_LOAD_FAST_CHECK:
+    case HL_LOAD_FAST_LOAD_FAST: {
+      auto s = load_local(state, in, in.arg);
+      if (!s) return s.refusal();
+      if (s->kind == PyKind::Unbound) return leave_here(ExitReason::Unsupported);  // the interpreter raises
+      if (in.op == HL_LOAD_FAST_LOAD_FAST) {
+        auto second = load_local(state, in, in.arg2);
+        if (!second) return second.refusal();
+        if (second->kind == PyKind::Unbound) return leave_here(ExitReason::Unsupported);
+        push(state, *s);
+        push(state, *second);
+        return Step::kNext;
+      }
+      push(state, *s);
+      return Step::kNext;
+    }
+    case HL_LOAD_FAST_AND_CLEAR: {
+      auto s = load_local(state, in, in.arg);
+      if (!s) return s.refusal();
+      push(state, *s);
+      set(in.arg, Sym{});
+      return Step::kNext;
+    }
+    case HL_STORE_FAST: set(in.arg, pop(state)); return Step::kNext;
+    case HL_STORE_FAST_LOAD_FAST: {
+      set(in.arg, pop(state));
+      auto s = load_local(state, in, in.arg2);
+      if (!s) return s.refusal();
+      push(state, *s);
+      return Step::kNext;
+    }
+    case HL_STORE_FAST_STORE_FAST:
+      set(in.arg, pop(state));
+      set(in.arg2, pop(state));
+      return Step::kNext;
+    default: {  // DELETE_FAST
+      auto s = load_local(state, in, in.arg);
+      if (!s) return s.refusal();
+      if (s->kind == PyKind::Unbound) return leave_here(ExitReason::Unsupported);
+      set(in.arg, Sym{});
+      return Step::kNext;
+    }
+  }
+}
+
+Result<Recorder::Step> Recorder::step_stack(State& state, const HlInstr& in) {
+  auto& stack = state.top().stack;
+  switch (in.op) {
+    case HL_LOAD_CONST: push(state, known(*this, PyTuple_GET_ITEM(state.top().info->code->co_consts, in.arg))); return Step::kNext;
+    case HL_POP_TOP: stack.pop_back(); return Step::kNext;
+    case HL_PUSH_NULL: push(state, Sym{}); return Step::kNext;
+    case HL_COPY: push(state, peek(state, in.arg)); return Step::kNext;
+    case HL_SWAP: {
+      Sym top = peek(state, 1), other = peek(state, in.arg);
+      stack[stack.size() - 1] = std::move(other);
+      stack[stack.size() - static_cast<size_t>(in.arg)] = std::move(top);
+      return Step::kNext;
+    }
+    default:  // END_FOR
+      for (int k = 0; k < in.arg; ++k) stack.pop_back();
+      return Step::kNext;
+  }
+}
+
+Result<Recorder::Step> Recorder::step_operator(State& state, const HlInstr& in) {
+  Sym top = peek(state, 1);
+  auto as_bool = [&](const Sym& s) -> Result<Sym> {
+    if (s.kind == PyKind::Bool) return s;
+    auto v = truth(*this, s);
+    if (!v) return v.refusal();
+    int known_to_be = known_truth(s, *v);
+    if (known_to_be >= 0) return known(*this, known_to_be == 1 ? Py_True : Py_False);
+    Sym out;
+    out.kind = PyKind::Bool;
+    out.v[0] = *v;
+    out.box = new_box();
+    return out;
+  };
+  Result<Sym> r = Sym{};
+  int taken = 1;
+  switch (in.op) {
+    case HL_BINARY:
+      r = binary(*this, static_cast<BinaryOp>(in.arg), peek(state, 2), top);
+      taken = 2;
+      break;
+    case HL_COMPARE:
+      r = compare(*this, static_cast<CompareOp>(in.arg), peek(state, 2), top);
+      if (r && in.arg2 == 1) r = as_bool(*r);
+      taken = 2;
+      break;
+    case HL_IS:
+      r = identity(*this, peek(state, 2), top, in.arg2 == 1);
+      taken = 2;
+      break;
+    case HL_UNARY_NEGATIVE: r = unary(*this, UnaryOp::kNegative, top); break;
+    case HL_UNARY_POSITIVE: r = unary(*this, UnaryOp::kPositive, top); break;
+    case HL_UNARY_INVERT: r = unary(*this, UnaryOp::kInvert, top); break;
+    case HL_UNARY_NOT: r = unary(*this, UnaryOp::kNot, top); break;
+    default: r = as_bool(top); break;  // TO_BOOL
+  }
+  if (!r) return r.refusal();
+  pop_push(state, taken, *r);
+  return Step::kNext;
+}
+
+Result<Recorder::Step> Recorder::step_container(State& state, const HlInstr& in) {
+  switch (in.op) {
+    case HL_BUILD_TUPLE: {
+      Sym tuple;
+      tuple.kind = PyKind::Tuple;
+      tuple.box = new_box();
+      tuple.items = std::make_shared<std::vector<Sym>>();
+      for (int k = in.arg; k >= 1; --k) tuple.items->push_back(peek(state, k));
+      pop_push(state, in.arg, tuple);
+      return Step::kNext;
+    }
+    case HL_UNPACK_SEQUENCE: {
+      Sym s = peek(state, 1);
+      if (s.kind != PyKind::Tuple) return refuse(RefusalReason::kUnsupportedType, "unpacking of " + kind_text(s));
+      if (s.items->size() != static_cast<size_t>(in.arg)) return leave_here(ExitReason::Unsupported);
+      pop(state);
+      for (size_t k = s.items->size(); k-- > 0;) push(state, (*s.items)[k]);
+      return Step::kNext;
+    }
+    case HL_SUBSCR: {
+      auto r = subscript(*this, peek(state, 2), peek(state, 1));
+      if (!r) return r.refusal();
+      pop_push(state, 2, *r);
+      return Step::kNext;
+    }
+    case HL_STORE_SUBSCR: {
+      auto done = store_subscript(*this, peek(state, 2), peek(state, 1), peek(state, 3));
+      if (!done) return done.refusal();
+      auto& stack = state.top().stack;
+      stack.resize(stack.size() - 3);
+      return Step::kNext;
+    }
+    default: return get_iter(state);
+  }
+}
+
+Result<Recorder::Step> Recorder::get_iter(State& state) {
+  Sym s = peek(state, 1);
+  if (s.kind == PyKind::RangeIter || s.kind == PyKind::SeqIter) return Step::kNext;  // its own iterator
+  Sym it;
+  if (s.kind == PyKind::Range) {
+    it.kind = PyKind::RangeIter;
+    for (int k = 0; k < 3; ++k) it.v[k] = s.v[k];
+  } else if (s.kind == PyKind::Array && function_->array_types[s.array_type].strides.size() == 1) {
+    it.kind = PyKind::SeqIter;
+    Sym index;
+    index.kind = PyKind::Int;
+    index.v[0] = builder_.const_i64(0);
+    Sym array = s;
+    it.items = std::make_shared<std::vector<Sym>>(std::vector<Sym>{array, index});
+  } else {
+    return refuse(RefusalReason::kUnsupportedIterator, kind_text(s));
+  }
+  pop_push(state, 1, it);
+  return Step::kNext;
+}
+
+}  // namespace hotloop::tracer

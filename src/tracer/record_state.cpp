@@ -1,0 +1,103 @@
+// See record_state.h.
+#include "tracer/record_state.h"
+
+namespace hotloop::tracer {
+
+using ir::PyKind;
+
+Sym& at(State& state, const VarRef& ref) {
+  if (ref.where == VarRef::Where::kGlobal) return state.globals[static_cast<size_t>(ref.index)];
+  FrameVals& frame = state.frames[static_cast<size_t>(ref.frame)];
+  auto& vars = ref.where == VarRef::Where::kLocal ? frame.locals : frame.stack;
+  return vars[static_cast<size_t>(ref.index)];
+}
+
+const Sym& at(const State& state, const VarRef& ref) { return at(const_cast<State&>(state), ref); }
+
+std::vector<VarRef> all_variables(const State& state, int frame) {
+  std::vector<VarRef> all;
+  for (int f = 0; f <= frame; ++f) {
+    const FrameVals& vals = state.frames[static_cast<size_t>(f)];
+    for (size_t k = 0; k < vals.locals.size(); ++k) all.push_back({VarRef::Where::kLocal, f, static_cast<int>(k)});
+    for (size_t k = 0; k < vals.stack.size(); ++k) all.push_back({VarRef::Where::kStack, f, static_cast<int>(k)});
+  }
+  for (size_t k = 0; k < state.globals.size(); ++k) all.push_back({VarRef::Where::kGlobal, 0, static_cast<int>(k)});
+  return all;
+}
+
+bool same_shape(const Sym& a, const Sym& b) {
+  if (is_untouched(a) || is_untouched(b)) return is_untouched(a) && is_untouched(b);
+  if (a.kind != b.kind) return false;
+  switch (a.kind) {
+    case PyKind::Const: return a.object == b.object;
+    case PyKind::Array: return a.array_type == b.array_type;
+    case PyKind::Tuple:
+    case PyKind::SeqIter:
+    case PyKind::Either:
+      if (a.items->size() != b.items->size()) return false;
+      for (size_t k = 0; k < a.items->size(); ++k) {
+        if (!same_shape((*a.items)[k], (*b.items)[k])) return false;
+      }
+      return true;
+    default: return true;
+  }
+}
+
+bool same_sym(const Sym& a, const Sym& b) {
+  if (!same_shape(a, b)) return false;
+  if (a.object != b.object || a.input != b.input || a.box != b.box) return false;
+  for (int k = 0; k < 3; ++k) {
+    if (a.v[k] != b.v[k]) return false;
+  }
+  if (a.items && a.items != b.items) {
+    for (size_t k = 0; k < a.items->size(); ++k) {
+      if (!same_sym((*a.items)[k], (*b.items)[k])) return false;
+    }
+  }
+  return true;
+}
+
+void collect_parts(const Sym& s, std::vector<ir::ValueId>* out) {
+  if (is_untouched(s)) return;
+  int n = ir::pykind_info(s.kind).parts;
+  for (int k = 0; k < n; ++k) out->push_back(s.v[k]);
+  if (s.items) {
+    for (const Sym& item : *s.items) collect_parts(item, out);
+  }
+}
+
+namespace {
+
+Sym rebuild(const Sym& s, const std::vector<ir::ValueId>& parts, size_t* at, uint32_t* next_box) {
+  Sym out;
+  out.kind = s.kind;
+  out.array_type = s.array_type;
+  int n = ir::pykind_info(s.kind).parts;
+  for (int k = 0; k < n; ++k) out.v[k] = parts[(*at)++];
+  if (s.items) {
+    out.items = std::make_shared<std::vector<Sym>>();
+    for (const Sym& item : *s.items) out.items->push_back(rebuild(item, parts, at, next_box));
+  }
+  // Kinds without parts are what they are: None, NULL, known objects.
+  bool by_value = n > 0 || s.items;
+  if (!by_value) {
+    out.object = s.object;
+  } else if (s.kind != PyKind::SeqIter && s.kind != PyKind::RangeIter) {
+    out.box = ++*next_box;
+  }
+  return out;
+}
+
+}  // namespace
+
+Sym with_parts(const Sym& s, const std::vector<ir::ValueId>& parts, uint32_t* next_box) {
+  size_t place = 0;
+  return rebuild(s, parts, &place, next_box);
+}
+
+std::string kind_text(const Sym& s) {
+  if (is_untouched(s)) return "unknown";
+  return std::string(ir::pykind_info(s.kind).text);
+}
+
+}  // namespace hotloop::tracer

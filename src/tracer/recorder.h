@@ -1,0 +1,198 @@
+// The recorder itself: a typed abstract interpreter over bytecode that emits IR. Internal to src/tracer/record*.cpp.
+//
+// Needs tracer/semantics.h (what operations mean), tracer/cfg.h (where control goes), tracer/record_state.h. Promises: see record.h.
+//
+// How control flow becomes structured IR. A block is run straight through. At its end control goes to one or several Places. A join is run by the
+// block that dominates it immediately, after that block's `if` is complete ("Beyond Relooper", Ramsey 2022): until then the ways that lead to it
+// come out of the `if` as Ways with flags. Ways out of a loop come out of the loop op in the same manner. A place outside of what is compiled is an exit.
+#pragma once
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "ir/builder.h"
+#include "tracer/record.h"
+#include "tracer/record_state.h"
+#include "tracer/semantics.h"
+
+namespace hotloop::tracer {
+
+using base::RefusalReason;
+using base::Result;
+using ir::ExitReason;
+using ir::PyKind;
+using ir::ValueId;
+
+inline constexpr int kMaxInlineDepth = 6;
+inline constexpr size_t kMaxValues = 20000;
+inline constexpr int kMaxPeels = 2;
+
+class Recorder final : public Emit {
+ public:
+  explicit Recorder(const RecordRequest& request);
+  ~Recorder() override;
+  Result<std::unique_ptr<ir::Function>> record();
+
+  // Emit
+  ir::Builder& b() override { return builder_; }
+  ir::SnapshotId before() override;
+  uint32_t new_box() override { return ++boxes_; }
+  ir::ObjectId object(PyObject* object) override;
+  const ir::HelperTable& helpers() override { return *request_.helpers; }
+  base::Refusal refuse(base::RefusalReason reason, std::string detail) override;
+
+  // A name was stored that this recording took for constant: it must be begun again, knowing that.
+  bool wants_restart() const { return wants_restart_; }
+  std::set<std::string>& stored_names() { return stored_names_; }
+
+ private:
+  // A loop that is being built around the point of recording.
+  struct LoopContext {
+    int frame = 0;
+    int header = kNoBlock;
+    bool check = false;            // the back edge must bring what `head` has (else: the peeled first trip)
+    bool may_peel = false;
+    int iterator = -1;             // stack index of its iterator, -1: none
+    const State* head = nullptr;
+    std::vector<VarRef> carried;
+    std::vector<VarRef> grow;      // found to change though not carried
+    bool mismatch = false;         // a carried variable came back in another form
+  };
+  enum class Step : uint8_t { kNext, kEnded };
+  enum class Edge : uint8_t { kExit, kWay, kInline };
+  struct NameVar {                 // a variable in a namespace (module globals, locals mapping)
+    PyObject* dict;
+    PyObject* name;
+    ir::Slot slot;
+    Sym initial;
+  };
+
+  // record.cpp: begin and end
+  Result<void> set_up();
+  Result<Sym> entry_iterator(int depth);
+  Sym entry_value(ir::Slot slot, PyObject* value);      // a new input, once per slot
+  Sym resolve(const VarRef& ref, const Sym& s);         // an untouched slot of the entry frame becomes an input
+  Sym fetch(State& s, const VarRef& ref);
+  void compact_snapshots();
+
+  // record_snapshot.cpp
+  ir::SnapshotId snapshot_at(const State& state, int unit);
+  ir::SnapshotId snapshot_at_place(const State& state, const Place& place);
+  void add_slots(const State& state, int frame, ir::FrameState* out);
+  bool unchanged(const Sym& s, ir::Slot slot);
+  ir::SnapValue snap_value(const Sym& s);
+
+  // record_flow.cpp
+  Result<Ways> run_from(State state, int block);
+  Result<Ways> run_block(State state, int block);
+  Result<Ways> settle(Ways ways, int frame, const FrameInfo* info, int block, bool after_loop);
+  int owned_way(const Ways& ways, int frame, const FrameInfo& info, int block, bool after_loop);
+  Result<Ways> run_owned(Ways ways, size_t k, int peels = -1);  // peels >= 0: it is a loop of which so many trips are peeled off
+  Edge edge_kind(const FrameInfo& info, int from, int to);
+  ExitReason edge_reason(const FrameInfo& info, int from, int to);
+  Result<Ways> follow(State state, int from, int to);            // inside an arm or a body: runs what belongs to it alone
+  Result<Ways> make_way(State state, Place place);
+  Result<bool> check_latch(const State& state, LoopContext& loop); // false: left through an exit
+  Result<Ways> branch(State state, const HlInstr& in, ValueId condition, int block, int if_true, int if_false);
+  Result<Ways> end_block(State state, const HlInstr& in, int block);
+  Result<Ways> end_conditional(State state, const HlInstr& in, int block);
+  int known_truth(const Sym& s, ValueId v);                       // 1, 0, -1: not known
+
+  // record_merge.cpp
+  Result<Ways> merge(ir::Op* op, ValueId mark, Ways a, Ways b, const State& fallback, const Place& fallback_place);
+  void leave_way(Ways* ways, size_t k, ExitReason reason);
+  void settle_mismatches(ir::Op* op, Ways* a, Ways* b);
+  bool mismatch(Way& a, Way& b, VarRef* which);
+  bool visible(ValueId v, ValueId mark) const { return v < mark || input_values_.count(v) != 0; }  // defined outside of what came after mark
+  ValueId flag_value(const Ways& ways, const Place& place);       // in the current block
+  void normalise(State& state);
+  ValueId dummy(ir::Type type);
+
+  // record_loop.cpp
+  Result<Ways> emit_loop(State state, int header, int peels);
+  Result<Ways> build_for(State state, LoopContext& loop);
+  Result<Ways> build_while(State state, LoopContext& loop);
+  class LoopEnd;
+  Result<Ways> finish_loop(ir::Op* op, ValueId mark, State state, const State& head, LoopContext& loop, Ways ways, bool is_for);
+  Result<Ways> after_exhaustion(ir::Op* op, State state, LoopContext& loop, Ways out);
+  Result<Ways> peel(State state, int header, int peels);
+  std::vector<VarRef> stored_in_loop(State& state, int header);
+  const HlInstr& first_instr(const FrameInfo& info, int block) const;
+  struct Counted {                 // a counted loop over a range or an array
+    ValueId lo, hi, step;
+  };
+  Result<Counted> counted(State& state, ir::SnapshotId before);
+  Sym iterator_at(const Sym& iterator, ValueId next);
+  Result<Sym> element_at(const Sym& iterator, ValueId i);
+  std::optional<int64_t> constant(ValueId v) const;
+
+  // record_ops.cpp
+  Result<Step> step(State& state, const HlInstr& in);
+  Result<Step> step_local(State& state, const HlInstr& in);
+  Result<Step> step_stack(State& state, const HlInstr& in);
+  Result<Step> step_operator(State& state, const HlInstr& in);
+  Result<Step> step_container(State& state, const HlInstr& in);
+  Result<Step> get_iter(State& state);
+  Result<Sym> load_local(State& state, const HlInstr& in, int index);
+  Result<Step> unsupported(State& state, const HlInstr& in);
+  Result<Step> leave_here(ExitReason reason);
+  Sym pop(State& state);
+  void push(State& state, Sym s) { state.top().stack.push_back(std::move(s)); }
+  void pop_push(State& state, int n, Sym s);
+  Sym peek(State& state, int from_top);
+
+  // record_names.cpp
+  Result<Step> step_name(State& state, const HlInstr& in);
+  Result<Sym> load_name(State& state, const FrameInfo& info, PyObject* name, bool through_locals);
+  Result<Sym> load_from(State& state, PyObject* dict, PyObject* builtins, PyObject* name, bool is_locals);
+  Result<void> store_name(State& state, const FrameInfo& info, PyObject* name, bool into_locals, Sym value);
+  int name_var(PyObject* dict, PyObject* name, bool create);
+  bool is_entry_namespace(PyObject* dict) const;
+  Sym namespace_constant(PyObject* dict, PyObject* builtins, PyObject* name, PyObject* value);
+  Result<Step> load_attribute(State& state, const HlInstr& in);
+  Result<Sym> load_cell(State& state, int index);
+  Result<void> store_cell(State& state, int index, Sym value);
+
+  // record_call.cpp
+  Result<Step> step_call(State& state, const HlInstr& in);
+  Result<Step> inline_call(State& state, const HlInstr& in, PyObject* function, const std::vector<Sym>& args, PyObject* names, int drop);
+  Result<std::vector<Sym>> bind_arguments(PyObject* function, const std::vector<Sym>& args, PyObject* names);
+  Result<const FrameInfo*> callee_info(State& state, const HlInstr& in, PyObject* function);
+  Result<void> bind_closure(PyObject* function, FrameVals* frame);
+  void guard_function(PyObject* function);
+
+  Result<std::shared_ptr<const CodeMap>> code_map(PyCodeObject* code);
+  int line_here() const;
+
+  const RecordRequest request_;
+  std::unique_ptr<ir::Function> function_;
+  ir::Builder builder_;
+  ir::Block* region_ = nullptr;
+  uint32_t boxes_ = 0;
+
+  // The instruction in progress.
+  const State* current_ = nullptr;             // valid while an instruction is translated
+  const FrameInfo* current_info_ = nullptr;
+  int current_unit_ = 0;
+  int current_op_unit_ = 0;
+  ir::SnapshotId before_ = ir::kNoSnapshot;
+
+  std::vector<std::unique_ptr<FrameInfo>> infos_;
+  std::unordered_map<PyCodeObject*, std::shared_ptr<const CodeMap>> maps_;
+  std::vector<LoopContext*> loops_;
+  LoopContext* abandoned_ = nullptr;           // set while a Refusal unwinds to the loop that will be tried again
+  std::map<std::string, std::vector<VarRef>> carried_hints_;
+  std::map<std::pair<int, uint32_t>, Sym> entry_values_;  // by slot
+  std::unordered_set<ValueId> input_values_;
+  std::vector<NameVar> name_vars_;
+  std::set<std::string> stored_names_;
+  bool wants_restart_ = false;
+  int arms_ = 0;                               // how many conditional arms are open
+};
+
+}  // namespace hotloop::tracer
