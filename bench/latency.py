@@ -1,0 +1,50 @@
+"""How long one entry of native code takes: JUMP callback, native code for one trip, exit; 3 arrays, 4 scalars live in.
+
+A function with a two-trip loop is called from C, so that no loop around it can be compiled. Under hotloop its
+first trip is interpreted, its back edge enters native code, which runs the second trip and leaves. The same
+function with one trip by the plain interpreter is subtracted; what is left is one entry. Prints JSON.
+"""
+import json
+import time
+from collections import deque
+from itertools import repeat
+
+import numpy as np
+
+import hotloop
+
+
+def work(a, b, c, x, y, z, w, n):
+    for i in range(n):
+        c[i] = a[i] * x + b[i] * y + z * w
+
+
+def per_call(args, n, calls):
+    columns = [repeat(v) for v in args]
+    best = 1e9
+    for _ in range(7):
+        t0 = time.perf_counter()
+        deque(map(work, *columns, repeat(n, calls)), maxlen=0)
+        best = min(best, time.perf_counter() - t0)
+    return best / calls
+
+
+def main():
+    rng = np.random.default_rng(1)
+    args = (*rng.random((3, 4096)), 0.5, 1.5, 2.5, 3.5)
+    calls = 50_000
+    plain_one = per_call(args, 1, calls)
+    plain_two = per_call(args, 2, calls)
+    hotloop.enable(threads=1)
+    for _ in range(20):
+        work(*args, 4096)
+    before = hotloop.stats()["entries"]
+    hot_two = per_call(args, 2, calls)
+    entries = hotloop.stats()["entries"] - before
+    print(json.dumps({"latency": hot_two - plain_one, "entries_per_call": entries / (7 * calls),
+                      "call_one_trip_interpreted": plain_one, "call_two_trips_interpreted": plain_two,
+                      "call_two_trips_hotloop": hot_two}))
+
+
+if __name__ == "__main__":
+    main()
