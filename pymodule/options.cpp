@@ -16,6 +16,15 @@ PyObject* to_python(const base::OptionValue& value) {
   return PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
 }
 
+// "threshold=0", for the line that tells what is wrong with it. Empty with an exception.
+std::string label_of(PyObject* object, const char* name) {
+  PyObject* label = PyUnicode_FromFormat("%s=%R", name, object);
+  const char* text = label != nullptr ? PyUnicode_AsUTF8(label) : nullptr;
+  std::string result = text != nullptr ? text : "";
+  Py_XDECREF(label);
+  return result;
+}
+
 // False with an exception.
 bool from_python(PyObject* object, const char* name, base::OptionValue* value) {
   if (PyBool_Check(object)) {
@@ -31,10 +40,13 @@ bool from_python(PyObject* object, const char* name, base::OptionValue* value) {
   }
   if (PyIndex_Check(object)) {
     PyObject* index = PyNumber_Index(object);
-    const int64_t number = index != nullptr ? PyLong_AsLongLong(index) : -1;
-    Py_XDECREF(index);
+    if (index == nullptr) return false;
+    int overflow = 0;
+    const int64_t number = PyLong_AsLongLongAndOverflow(index, &overflow);
+    Py_DECREF(index);
     if (number == -1 && PyErr_Occurred()) return false;
-    *value = number;
+    // No option takes a number beyond 64 bits: as text it is refused with the option's own words.
+    *value = overflow == 0 ? base::OptionValue(number) : base::OptionValue(std::string("beyond 64 bits"));
     return true;
   }
   PyErr_Format(PyExc_TypeError, "%s: expected bool, int or str, not %s", name, Py_TYPE(object)->tp_name);
@@ -102,7 +114,9 @@ PyObject* set_options(PyObject*, PyObject* values) {
     }
     base::OptionValue value;
     if (!from_python(object, name, &value)) return nullptr;
-    const std::string error = base::set_option(changed, *info, value, name);
+    const std::string label = label_of(object, name);
+    if (label.empty()) return nullptr;
+    const std::string error = base::set_option(changed, *info, value, label);
     if (!error.empty()) {
       PyErr_SetString(PyExc_ValueError, error.c_str());
       return nullptr;
