@@ -1,0 +1,397 @@
+// Numbering, yield plans and modes. Needs ir/. See analysis.h.
+#include "codegen/analysis.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace hotloop::codegen {
+using namespace ir;
+
+Analysis analyze(const Function& function, const Features& features) {
+  Analysis analysis;
+  number_ops(function, &analysis);
+  plan_yields(function, &analysis);
+  choose_modes(function, &analysis);
+  assign_registers(function, features, &analysis);
+  return analysis;
+}
+
+// ---- numbering --------------------------------------------------------------------------------------------------
+namespace {
+
+class Numbering {
+ public:
+  Numbering(const Function& function, Analysis* analysis) : function_(function), a_(*analysis) {}
+
+  void run() {
+    a_.values.assign(function_.value_types.size(), {});
+    a_.snapshots.reserve(function_.snapshots.size());
+    for (const Snapshot& snapshot : function_.snapshots) a_.snapshots.push_back(snapshot_values(snapshot));
+    visit(*function_.body, -1);
+    a_.op_count = next_;
+  }
+
+ private:
+  void visit(const Block& block, int32_t loop) {
+    for (ValueId param : block.params) a_.values[param].loop = loop;
+    for (const Op* op : block.ops) {
+      OpNote note;
+      note.index = next_++;
+      note.loop = loop;
+      for (ValueId operand : op->operands) mention(operand, loop);
+      if (op->has(kExits) && op->snapshot != kNoSnapshot) {
+        for (ValueId value : a_.snapshots[op->snapshot]) mention(value, loop);
+      }
+      if (op->code == OpCode::If) {
+        for (const Block* inner : op->blocks) visit(*inner, loop);
+      } else if (!op->blocks.empty()) {
+        visit(*op->blocks[0], enter_loop(op, loop));
+      }
+      if (!op->blocks.empty()) note.end = next_++;
+      for (ValueId result : op->results) {
+        a_.values[result].def = op;
+        a_.values[result].loop = loop;
+      }
+      a_.ops.emplace(op, note);
+    }
+  }
+
+  int32_t enter_loop(const Op* op, int32_t parent) {
+    auto index = static_cast<int32_t>(a_.loops.size());
+    LoopNote note;
+    note.op = op;
+    note.parent = parent;
+    if (parent >= 0) {
+      note.depth = a_.loops[parent].depth + 1;
+      a_.loops[parent].innermost = false;
+    }
+    a_.loops.push_back(std::move(note));
+    a_.loop_index.emplace(op, index);
+    return index;
+  }
+
+  // A value read in a loop that does not define it stays alive through all of that loop. Operands are visited after the definition,
+  // so the value's own loop is known; entries repeat at most once per read and are made unique later.
+  void mention(ValueId value, int32_t loop) {
+    ValueNote& note = a_.values[value];
+    note.mentions++;
+    for (; loop != note.loop && loop >= 0; loop = a_.loops[loop].parent) {
+      auto& outer = a_.loops[loop].outer;
+      if (outer.empty() || outer.back() != value) outer.push_back(value);
+    }
+  }
+
+  const Function& function_;
+  Analysis& a_;
+  uint32_t next_ = 0;
+};
+
+}  // namespace
+
+void number_ops(const Function& function, Analysis* analysis) {
+  Numbering(function, analysis).run();
+  for (LoopNote& loop : analysis->loops) {
+    std::sort(loop.outer.begin(), loop.outer.end());
+    loop.outer.erase(std::unique(loop.outer.begin(), loop.outer.end()), loop.outer.end());
+  }
+}
+
+// ---- yields -----------------------------------------------------------------------------------------------------
+namespace {
+
+// A value at the end of a block, written in terms of that block's own yield: operand `slot` of it, or a fixed value.
+struct Term {
+  bool is_slot;
+  uint32_t index;
+};
+
+class YieldPlanner {
+ public:
+  explicit YieldPlanner(Analysis* analysis) : a_(*analysis) {}
+
+  // A block whose yield, if any, is nobody's business yet: the region's body.
+  void visit_root(const Block& block) { visit_ops(block); }
+
+ private:
+  struct Goal {
+    const Op* target;
+    std::vector<Term> sources;
+    Term condition;
+    bool has_condition;
+  };
+
+  static size_t next_emitted(const Block& block, size_t k) {
+    for (++k; k < block.ops.size() && block.ops[k]->code == OpCode::Const;) ++k;
+    return k;
+  }
+
+  void visit_ops(const Block& block) {
+    for (size_t k = 0; k < block.ops.size(); ++k) {
+      const Op* op = block.ops[k];
+      if (op->code == OpCode::If) {
+        if (absorbs_.count(op) == 0) visit_if(block, k);
+      } else if (!op->blocks.empty()) {
+        visit_loop(op);
+      }
+    }
+  }
+
+  void visit_if(const Block& block, size_t k) {
+    const Op* op = block.ops[k];
+    Goal goal = plain_goal(op, 0);
+    size_t next = next_emitted(block, k);
+    const Op* follower = next < block.ops.size() ? block.ops[next] : nullptr;
+    if (follower && follower->code == OpCode::If) {
+      auto at = std::find(op->results.begin(), op->results.end(), follower->operands[0]);
+      if (at != op->results.end()) {
+        goal.has_condition = true;
+        goal.condition = {true, static_cast<uint32_t>(at - op->results.begin())};
+        a_.ops[op].thread = follower;
+        a_.ops[follower].threaded = true;
+      }
+    }
+    for (const Block* arm : op->blocks) resolve(*arm, goal);
+  }
+
+  void visit_loop(const Op* op) {
+    Goal goal = plain_goal(op, 1);
+    goal.has_condition = true;
+    goal.condition = {true, 0};
+    resolve(*op->blocks[0], goal);
+  }
+
+  static Goal plain_goal(const Op* target, uint32_t first) {
+    Goal goal{target, {}, {false, kNoValue}, false};
+    for (uint32_t j = 0; j < target->results.size(); ++j) goal.sources.push_back({true, j + first});
+    return goal;
+  }
+
+  // Plans the yields that end `block`: its own one or, when an `if` is the last thing before it, those of the two arms.
+  void resolve(const Block& block, const Goal& goal) {
+    const Op* last = block.ops.back();
+    if (last->code != OpCode::Yield) {
+      visit_ops(block);
+      return;
+    }
+    const Op* tail = last_emitted(block);
+    if (tail && tail->code == OpCode::If) {
+      absorbs_.emplace(tail, true);
+      a_.ops[last].absorbed = true;
+    }
+    visit_ops(block);
+    if (!a_.ops[last].absorbed) {
+      YieldPlan plan;
+      plan.target = goal.target;
+      for (const Term& term : goal.sources) plan.sources.push_back(value_of(term, last));
+      if (goal.has_condition) plan.condition = value_of(goal.condition, last);
+      a_.yields.emplace(last, std::move(plan));
+      return;
+    }
+    Goal inner = goal;
+    for (Term& term : inner.sources) term = through(term, last, tail);
+    if (inner.has_condition) inner.condition = through(inner.condition, last, tail);
+    for (const Block* arm : tail->blocks) resolve(*arm, inner);
+  }
+
+  static const Op* last_emitted(const Block& block) {
+    for (size_t k = block.ops.size() - 1; k-- > 0;) {
+      if (block.ops[k]->code != OpCode::Const) return block.ops[k];
+    }
+    return nullptr;
+  }
+
+  static ValueId value_of(const Term& term, const Op* yield) { return term.is_slot ? yield->operands[term.index] : term.index; }
+
+  static Term through(const Term& term, const Op* yield, const Op* tail) {
+    ValueId value = value_of(term, yield);
+    auto at = std::find(tail->results.begin(), tail->results.end(), value);
+    if (at == tail->results.end()) return {false, value};
+    return {true, static_cast<uint32_t>(at - tail->results.begin())};
+  }
+
+  Analysis& a_;
+  std::unordered_map<const Op*, bool> absorbs_;
+};
+
+}  // namespace
+
+void plan_yields(const Function& function, Analysis* analysis) { YieldPlanner(analysis).visit_root(*function.body); }
+
+// ---- modes ------------------------------------------------------------------------------------------------------
+bool can_fuse(const Function& function, const Op* def) {
+  if (!def) return false;
+  switch (def->code) {
+    case OpCode::Eq:
+    case OpCode::Ne:
+    case OpCode::Lt:
+    case OpCode::Le:
+    case OpCode::Gt:
+    case OpCode::Ge:
+    case OpCode::IsFinite:
+      return true;
+    case OpCode::And:
+    case OpCode::Or:
+    case OpCode::Not:
+      return def->type == Type::I1;
+    case OpCode::Conv:
+      return def->type == Type::I1 && function.type_of(def->operands[0]) != Type::I1;
+    default:
+      return false;
+  }
+}
+
+namespace {
+
+bool is_removable(const Op* op) {
+  return (op->code != OpCode::Poll) && (op_info(op->code).effects & (kWritesArray | kExits | kPoll | kTerminator | kStructured)) == 0;
+}
+
+class ModeChooser {
+ public:
+  ModeChooser(const Function& function, Analysis* analysis) : f_(function), a_(*analysis) {}
+
+  void run() {
+    find_last_indices();
+    visit(*f_.body);
+    for (ValueNote& note : a_.values) {
+      if (note.def && note.def->code == OpCode::Const) note.mode = Mode::kConst;
+      else if (note.mode == Mode::kRegister && note.uses + note.fused_uses == 0) note.mode = Mode::kDead;
+    }
+    for (ValueId param : f_.body->params) {
+      ValueNote& note = a_.values[param];
+      if (note.mode == Mode::kRegister && note.fused_uses == 0 && note.uses == note.snapshot_uses) note.mode = Mode::kInput;
+    }
+  }
+
+ private:
+  void find_last_indices() {
+    for (LoopNote& loop : a_.loops) loop.last_index.assign(loop.op->results.size(), loop.op->code == OpCode::For);
+    for (auto& [yield, plan] : a_.yields) {
+      if (plan.target->code != OpCode::For) continue;
+      LoopNote& loop = a_.loops[a_.loop_index.at(plan.target)];
+      for (size_t k = 0; k < plan.sources.size(); ++k) {
+        if (plan.sources[k] != plan.target->blocks[0]->params[0]) loop.last_index[k] = false;
+      }
+    }
+    for (LoopNote& loop : a_.loops) {
+      for (size_t k = 0; k < loop.last_index.size(); ++k) {
+        if (a_.values[Analysis::carried_param(loop.op, k)].mentions != 0) loop.last_index[k] = false;
+      }
+    }
+  }
+
+  void visit(const Block& block) {
+    for (size_t k = block.ops.size(); k-- > 0;) visit_op(block, k);
+  }
+
+  void visit_op(const Block& block, size_t k) {
+    Op* op = block.ops[k];
+    OpNote& note = a_.ops[op];
+    if (op->code == OpCode::Yield) {
+      visit_yield(op, note);
+      return;
+    }
+    if (op->has(kStructured)) {
+      visit_structured(op, note);
+      return;
+    }
+    ValueId result = op->result();
+    if (result != kNoValue && is_removable(op)) {
+      ValueNote& value = a_.values[result];
+      if (value.mode == Mode::kMemory) return;  // its user has seen the operands
+      if (value.uses + value.fused_uses == 0) {
+        note.dead = true;
+        return;
+      }
+      if (value.uses == 0 && can_fuse(f_, op) && !value.fused_elsewhere && value.fused_uses <= fuse_limit(op)) value.mode = Mode::kFused;
+    }
+    if (op->has(kExits)) use_snapshot(op);
+    bool asks = asks_only(op);
+    for (size_t j = 0; j < op->operands.size(); ++j) {
+      if (asks || (op->code == OpCode::Select && j == 0)) use_condition(op->operands[j], note.loop);
+      else if (!fold_load(block, k, j)) use(op->operands[j]);
+    }
+  }
+
+  static uint32_t fuse_limit(const Op* op) { return op->code == OpCode::And || op->code == OpCode::Or ? 1 : 4; }
+
+  // Ops that only need to know whether their i1 operands are true.
+  bool asks_only(const Op* op) const {
+    if (op->code == OpCode::Guard) return true;
+    return op->result() != kNoValue && a_.values[op->result()].mode == Mode::kFused && op->type == Type::I1 &&
+           (op->code == OpCode::And || op->code == OpCode::Or || op->code == OpCode::Not);
+  }
+
+  void visit_yield(const Op* op, const OpNote& note) {
+    auto at = a_.yields.find(op);
+    if (at == a_.yields.end()) return;
+    YieldPlan& plan = at->second;
+    for (size_t k = 0; k < plan.sources.size(); ++k) {
+      if (needed(plan.target, k)) use(plan.sources[k]);
+      else plan.sources[k] = kNoValue;
+    }
+    if (plan.condition != kNoValue) use_condition(plan.condition, note.loop);
+  }
+
+  bool needed(const Op* target, size_t k) const {
+    const ValueNote& result = a_.values[target->results[k]];
+    if (target->code == OpCode::If) return result.uses + result.fused_uses > 0;
+    return result.uses + result.fused_uses > 0 || a_.values[Analysis::carried_param(target, k)].mentions > 0;
+  }
+
+  void visit_structured(const Op* op, const OpNote& note) {
+    for (size_t j = op->blocks.size(); j-- > 0;) visit(*op->blocks[j]);
+    if (op->code == OpCode::If) {
+      if (!note.threaded) use_condition(op->operands[0], note.loop);
+      return;
+    }
+    size_t first = Analysis::first_initial(op);
+    for (size_t j = 0; j < first; ++j) use(op->operands[j]);
+    for (size_t j = 0; j < op->results.size(); ++j) {
+      if (needed(op, j)) use(op->operands[first + j]);
+    }
+  }
+
+  void use(ValueId value) { a_.values[value].uses++; }
+  void use_condition(ValueId value, int32_t loop) {
+    ValueNote& note = a_.values[value];
+    note.fused_uses++;
+    if (note.loop != loop) note.fused_elsewhere = true;
+  }
+  void use_snapshot(const Op* op) {
+    if (op->snapshot == kNoSnapshot) return;
+    for (ValueId value : a_.snapshots[op->snapshot]) {
+      a_.values[value].uses++;
+      a_.values[value].snapshot_uses++;
+    }
+  }
+
+  // Float arithmetic takes its second operand from memory when that is a load that nobody else needs and no store lies between.
+  // (Never the first one: which of two NaNs survives depends on the order.)
+  bool fold_load(const Block& block, size_t k, size_t j) {
+    const Op* op = block.ops[k];
+    bool arithmetic = op->code == OpCode::Add || op->code == OpCode::Mul || op->code == OpCode::Sub || op->code == OpCode::Div;
+    if (j != 1 || !arithmetic || !is_float(op->type)) return false;
+    ValueNote& value = a_.values[op->operands[j]];
+    if (!value.def || value.def->code != OpCode::Load || value.mentions != 1 || value.def->type != op->type) return false;
+    for (size_t distance = 1; distance <= 48 && distance <= k; ++distance) {
+      const Op* other = block.ops[k - distance];
+      if (other == value.def) {
+        value.mode = Mode::kMemory;
+        for (ValueId operand : other->operands) use(operand);
+        return true;
+      }
+      if (other->has(kWritesArray) || other->has(kStructured)) return false;
+    }
+    return false;
+  }
+
+  const Function& f_;
+  Analysis& a_;
+};
+
+}  // namespace
+
+void choose_modes(const Function& function, Analysis* analysis) { ModeChooser(function, analysis).run(); }
+
+}  // namespace hotloop::codegen
