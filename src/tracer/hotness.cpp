@@ -13,7 +13,7 @@ namespace {
 constexpr uint32_t kFewTrips = 4;         // T5
 constexpr uint32_t kJudgedEntries = 8;    // entries seen before T5 judges
 constexpr uint32_t kMaxAttempts = 4;      // recordings that may fail
-constexpr int kMaxArms = 200;
+constexpr uint32_t kMaxThreshold = 1u << 28;  // growing thresholds stop here
 
 // An offset argument of a callback: a small non-negative int.
 int unit_of(PyObject* offset) {
@@ -85,10 +85,8 @@ void fill_loops(CodeInfo* info) {
 Loop* find_loop(CodeInfo* info, int header) {
   if (info->last != nullptr && info->last->header == header) return info->last;
   if (info->loops.empty()) fill_loops(info);
-  for (auto& loop : info->loops) {
-    if (loop->header == header) return info->last = loop.get();
-  }
-  return nullptr;
+  auto at = std::lower_bound(info->loops.begin(), info->loops.end(), header, [](const auto& loop, int unit) { return loop->header < unit; });
+  return at != info->loops.end() && (*at)->header == header ? info->last = at->get() : nullptr;
 }
 
 Loop* enclosing_loop(CodeInfo* info, int unit) {
@@ -168,7 +166,7 @@ void loop_refused(Runtime& rt, Loop& loop, base::Refusal refusal) {
     return;
   }
   // The next try after four times as many trips: what hinders may be over by then.
-  loop.threshold = std::max<uint32_t>(64, loop.threshold) * 4;
+  loop.threshold = std::min<uint32_t>(std::max<uint32_t>(64, loop.threshold), kMaxThreshold) * 4;
 }
 
 // The loop around it, in its own code or in the caller, now gets hot after a few trips.
@@ -210,7 +208,8 @@ void drop_stale_regions(Runtime& rt, Loop& loop) {
 void loop_is_hot(Runtime& rt, PyThreadState* ts, Loop& loop) {
   loop.count = 0;
   if (loop.attempts == 0 && loop.regions.empty()) {
-    ++rt.stats.loops_hot;
+    if (!loop.hot) ++rt.stats.loops_hot;
+    loop.hot = true;
     if (makes_too_few_trips(loop) && !loop.holds_hot_loop) {
       loop_refused(rt, loop, base::refuse(base::RefusalReason::kTooFewTrips, loop.line));
       kill_loop(rt, loop);
@@ -223,7 +222,7 @@ void loop_is_hot(Runtime& rt, PyThreadState* ts, Loop& loop) {
     if (loop.refusal == nullptr || loop.refusal->reason != base::RefusalReason::kTooManyVersions) {
       loop_refused(rt, loop, base::refuse(base::RefusalReason::kTooManyVersions, loop.line));
     }
-    loop.threshold = std::min<uint32_t>(std::max<uint32_t>(loop.threshold, 64) * 4, 1u << 30);
+    loop.threshold = std::min<uint32_t>(std::max<uint32_t>(64, loop.threshold), kMaxThreshold) * 4;
     return;
   }
   if (!may_begin_session(rt, ts, loop.info)) {

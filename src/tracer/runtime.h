@@ -43,6 +43,7 @@ struct Loop {
   Loop* outer = nullptr;  // the loop around it in the same code
   LoopState state = LoopState::kCounting;
   bool seen = false;
+  bool hot = false;             // has reached its threshold
   bool holds_hot_loop = false;  // an inner loop or callee is compiled: gets hot early
   bool no_hoist = false;        // a hoisted guard failed too often
   uint32_t count = 0;           // back edges since the last decision
