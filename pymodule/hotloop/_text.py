@@ -70,35 +70,39 @@ def _collect_code(what: Any, found: list[types.CodeType], seen: set[int]) -> Non
             _collect(code, found, seen)
 
 
-def loops_of(code: types.CodeType) -> dict[int, int]:
-    """Every loop of the code: its header's code unit → its first line."""
-    lines: list[tuple[int, int]] = []  # (offset, line)
-    jumps: list[tuple[int, int]] = []  # (target, offset)
+class Loop:
+    """A loop as the bytecode shows it: its first line, and the code units from its header to its last back edge."""
+
+    def __init__(self, line: int, header: int, end: int) -> None:
+        self.line, self.header, self.end = line, header, end
+
+    def encloses(self, other: Loop) -> bool:
+        return self is not other and self.header <= other.header and other.end <= self.end
+
+
+def loops_of(code: types.CodeType) -> list[Loop]:
+    """Every loop of the code, in the order of their headers."""
+    lines: list[tuple[int, int]] = []  # (unit, line)
+    loops: dict[int, Loop] = {}
     for instruction in dis.get_instructions(code):
+        unit = instruction.offset // 2
         line = instruction.positions.lineno if instruction.positions else None
         if line:
-            lines.append((instruction.offset, line))
+            lines.append((unit, line))
         if instruction.opname in _BACKWARD and isinstance(instruction.argval, int):
-            jumps.append((instruction.argval, instruction.offset))
-    headers: dict[int, int] = {}
-    for target, jump in sorted(jumps):
-        # The test of a while loop is compiled below its body: the lowest line between header and jump is the loop's.
-        inside = [line for offset, line in lines if target <= offset <= jump]
-        line = min(inside, default=code.co_firstlineno)
-        headers[target // 2] = min(line, headers.get(target // 2, line))
-    return headers
+            loop = loops.setdefault(instruction.argval // 2, Loop(0, instruction.argval // 2, unit))
+            loop.end = max(loop.end, unit)
+    for loop in loops.values():
+        # The test of a while loop is compiled below its body: the lowest line inside is the loop's.
+        loop.line = min((n for unit, n in lines if loop.header <= unit <= loop.end), default=code.co_firstlineno)
+    return sorted(loops.values(), key=lambda loop: loop.header)
 
 
 def explain(what: Any = None) -> Text:
     if what is None:
         regions = _hotloop.regions()
-        if not regions:
-            return Text(_nothing_yet())
-        lines = []
-        for place, group in _grouped(regions):
-            lines.append(place)
-            lines += _rows([(region, None) for region in group])
-        return Text("\n".join(lines))
+        lines = [line for place, group in _grouped(regions) for line in (place, *_rows(group))]
+        return Text("\n".join(lines) if lines else _nothing_yet())
     lines = []
     for code in code_objects(what):
         loops = loops_of(code)
@@ -108,15 +112,24 @@ def explain(what: Any = None) -> Text:
         known: dict[int, list[Region]] = {}
         for region in _hotloop.regions(code):
             known.setdefault(region["header_unit"], []).append(region)
-        rows: list[tuple[Region | None, tuple[str, int] | None]] = []
-        for unit, line in loops.items():
-            here = (code.co_filename, line)
-            rows += [(region, here) for region in known.pop(unit, ())] or [(None, here)]
-        rows += [(region, None) for rest in known.values() for region in rest]
-        lines += _rows(rows)
-    if not lines:
-        return Text("no loops")
-    return Text("\n".join(lines))
+        compiled = [loop for loop in loops if any(r["status"] == "compiled" for r in known.get(loop.header, ()))]
+        # One loop of the source may be several of the bytecode (a while loop with `continue`): one row per line.
+        fates: dict[int, list[str]] = {}
+        for loop in sorted(loops, key=lambda loop: loop.line):
+            row = fates.setdefault(loop.line, [])
+            around = [outer.line for outer in compiled if outer.encloses(loop) and outer.line != loop.line]
+            if around:
+                row.append(f"compiled as a part of the loop in line {around[-1]}")
+            row += [_fate(region) for region in known.get(loop.header, ()) if not around or _says_more(region)]
+        for line, row in fates.items():
+            lines.append(_source(code.co_filename, line))
+            lines += [_INDENT + fate for fate in dict.fromkeys(row or [_fate(None)])]
+    return Text("\n".join(lines) if lines else "no loops")
+
+
+def _says_more(region: Region) -> bool:
+    """Whether this is worth a line although a compiled loop around it runs it."""
+    return region["status"] == "compiled" or bool(region.get("reason"))
 
 
 def report() -> Text:
@@ -128,7 +141,7 @@ def report() -> Text:
     lines = [f"hotloop: {len(regions)} hot loops, {compiled} compiled"]
     for region in regions:
         lines.append(f"{region['file']}:{region['line']} in {region['name']}")
-        lines += _rows([(region, None)])
+        lines += _rows([region])
     seconds = [f"{stats[key]:.3f} s {word}" for key, word in _SECONDS if isinstance(stats.get(key), float)]
     if seconds:
         lines.append("time spent: " + ", ".join(seconds))
@@ -153,34 +166,37 @@ def _grouped(regions: list[Region]) -> Iterator[tuple[str, list[Region]]]:
         yield f"{name} ({file})", sorted(group, key=lambda r: r["line"])
 
 
-def _rows(rows: list[tuple[Region | None, tuple[str, int] | None]]) -> list[str]:
-    """Two lines per loop: its source, and what became of it. A place (file, line) overrides the region's own."""
-    lines = []
-    for region, place in sorted(rows, key=lambda row: _line_of(*row)):
-        line = _line_of(region, place)
-        file = place[0] if place else region["file"] if region else ""
-        source = linecache.getline(file, line).rstrip() if file else ""
-        lines.append(f"  {line:5d}  {source}".rstrip())
-        lines.append("           " + _fate(region))
+_INDENT = " " * 11
+
+
+def _rows(regions: list[Region]) -> list[str]:
+    """The source line of each loop, and below it what became of the loop's versions."""
+    lines: list[str] = []
+    for region in regions:
+        source = _source(region["file"], region["line"])
+        if source not in lines:
+            lines.append(source)
+        lines.append(_INDENT + _fate(region))
     return lines
 
 
-def _line_of(region: Region | None, place: tuple[str, int] | None) -> int:
-    if place:
-        return place[1]
-    return region["line"] if region else 0
+def _source(file: str, line: int) -> str:
+    return f"  {line:5d}  {linecache.getline(file, line).rstrip()}".rstrip()
 
 
 def _fate(region: Region | None) -> str:
+    if not _hotloop.is_enabled() and (region is None or region["status"] != "compiled"):
+        return "not compiled: hotloop is not enabled"
     if region is None:
-        if not _hotloop.is_enabled():
-            return "not compiled: hotloop is not enabled"
-        return "not hot: its back edge was not taken often enough, or it ran inside a compiled loop around it"
+        return "not hot: its back edge was not taken often enough, or a compiled loop around it runs it"
     if region["status"] == "compiled":
-        entries, exits = region.get("entries") or 0, region.get("exits") or 0
-        return f"compiled: entered {_times(entries)}, {exits} side exits"
+        exits = region.get("exits") or 0
+        text = f"compiled: entered {_times(region.get('entries') or 0)}, {exits} side exit{'s' * (exits != 1)}"
+        reasons = region.get("exits_by_reason") or {}
+        return text + (f" ({', '.join(f'{name} {count}' for name, count in reasons.items())})" if reasons else "")
     if not region.get("reason"):
-        return str(region["status"])
+        trips = region.get("trips")
+        return str(region["status"]) + (f": {trips} trips" if trips else "")
     text = f"not compiled: {region['reason']}"
     if region.get("reason_line"):
         text += f", line {region['reason_line']}"
