@@ -138,6 +138,11 @@ ensure_venv() {
 
 jobs_option() { echo "${HOTLOOP_JOBS:-$(nproc)}"; }
 
+# A missing symbol shows only when the module is loaded.
+import_check() {
+  (cd / && "$ROOT/.venv/$1/bin/python" -c 'import hotloop' </dev/null >&2) || die "Python $1: hotloop was built, but cannot be imported"
+}
+
 # build_module X.Y: compiles into build/cpXY-release and installs into .venv/X.Y. The first time, and when the project's
 # metadata changed, pip does it as for a user; later only what changed is compiled and copied over the installed files.
 build_module() {
@@ -153,6 +158,7 @@ build_module() {
       rm -f "$installed"/hotloop/_hotloop*.so
       cp "$build"/_hotloop*.so "$ROOT"/pymodule/hotloop/*.py* "$ROOT/pymodule/hotloop/py.typed" "$installed/hotloop/" \
         || die "could not copy into $installed/hotloop"
+      import_check "$version"
       mv "$stamp.new" "$stamp"
     fi
     return 0
@@ -167,6 +173,7 @@ build_module() {
     --no-build-isolation --no-deps --force-reinstall -v "${options[@]}" "$ROOT" </dev/null 2>&1 | tee "$build/install.log" \
     | grep --line-buffered -E '^ *(\[[0-9]+/[0-9]+\]|.*(error|warning|Error|FAILED)|\*\*\*)' >&2
   [ "${PIPESTATUS[0]}" = 0 ] || die "the build for Python $version failed; all of its output is in ${build#"$ROOT"/}/install.log"
+  import_check "$version"
   mv "$stamp.new" "$stamp"
 }
 
