@@ -62,9 +62,11 @@ def cold_child(width, height, limit, path):
     warm = min(run(width, height, limit)[1] for _ in range(5))
     image_warm, _ = run(width, height, limit)
     np.save(path, np.stack([image, image_warm]))
+    from importlib.metadata import version
+
     stats = hotloop.stats()
     print(json.dumps({
-        "enable": t1 - t0, "first": first, "cold": cold, "warm": warm, "version": hotloop.__version__,
+        "enable": t1 - t0, "first": first, "cold": cold, "warm": warm, "version": version("hotloop"),
         "stats": stats, "explain": "\n".join(str(hotloop.explain(f)) for f in (create_fractal, mandel)),
     }, default=str))
 

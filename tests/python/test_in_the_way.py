@@ -571,7 +571,7 @@ def body(r):
         late_error(a, 40)
     except IndexError:
         pass
-    type_change(20 + r % 15)
+    type_change(20 + r %% 15)
     spin(30)
 a = np.ones(36)
 m = Marker()
