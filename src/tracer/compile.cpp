@@ -144,7 +144,7 @@ void install(Runtime& rt, Loop& loop, Region* region, Region* replaced, HlFrame*
   loop.count = 0;
   // Back edges that no version fits are counted on: other types get a version of their own, sooner than the first did.
   loop.threshold = std::max<uint32_t>(2, static_cast<uint32_t>(std::min<int64_t>(rt.options.threshold, INT32_MAX)) / 16);
-  loop_compiled(rt, loop, frame);
+  hurry_outer(rt, loop, frame);
 }
 
 }  // namespace

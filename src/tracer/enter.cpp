@@ -39,7 +39,7 @@ void maybe_grow(Runtime& rt, PyThreadState* ts, Region& region, uint32_t exit_id
   Loop* loop = region.loop;
   if (loop == nullptr) return;
   state.grow_at = state.count * 4;
-  if (loop->growths >= kMaxGrowths || !may_begin_session(rt, ts, loop->info)) return;
+  if (loop->growths >= kMaxGrowths || !may_begin_session(rt, ts, *loop)) return;
   ++loop->growths;
   HOTLOOP_LOG(kHot, "line %d: exit %u (%s) taken %llu times, observing again", loop->line, exit_id,
               std::string(ir::exit_reason_text(region.exits[exit_id].reason)).c_str(), static_cast<unsigned long long>(state.count));
@@ -54,7 +54,7 @@ void maybe_grow(Runtime& rt, PyThreadState* ts, Region& region, uint32_t exit_id
 void note_hoisted_failure(Runtime& rt, PyThreadState* ts, Region& region) {
   Loop* loop = region.loop;
   if (++region.hoisted_failures < kHoistedFailures || loop == nullptr || loop->no_hoist) return;
-  if (!may_begin_session(rt, ts, loop->info)) return;
+  if (!may_begin_session(rt, ts, *loop)) return;
   loop->no_hoist = true;
   HOTLOOP_LOG(kHot, "line %d: a hoisted guard fails, making the loop again without", loop->line);
   begin_session(rt, ts, *loop, 1, true);

@@ -3,6 +3,7 @@
 // Needs cpython/access.h. Promises (T2-T6): JUMP is only ever set locally; loops are keyed by (code, header); "never again" lives in our own table, so
 // that events which another tool has re-armed are silenced after one look-up; nothing here raises.
 #include <algorithm>
+#include <cstring>
 
 #include "base/log.h"
 #include "tracer/runtime.h"
@@ -19,6 +20,13 @@ constexpr uint32_t kMaxThreshold = 1u << 28;  // growing thresholds stop here
 int unit_of(PyObject* offset) {
   auto* value = reinterpret_cast<PyLongObject*>(offset);
   return static_cast<int>(PyUnstable_Long_CompactValue(value)) / 2;
+}
+
+// The import system: nothing to gain there, and it runs in the middle of everything.
+bool is_frozen(PyCodeObject* code) {
+  const char* name = PyUnicode_AsUTF8(code->co_filename);
+  if (name == nullptr) PyErr_Clear();
+  return name != nullptr && std::strncmp(name, "<frozen importlib", 17) == 0;
 }
 
 PyObject* disable_event(Runtime& rt) { return Py_NewRef(hl_monitor_disable_object(&rt.monitor)); }
@@ -112,7 +120,7 @@ void set_events(Runtime& rt, CodeInfo* info, int events) {
 void arm_code(Runtime& rt, PyCodeObject* code) {
   CodeInfo* info = find_code(rt, code);
   if (info == nullptr) {
-    if (!hl_has_back_edge(code)) return;
+    if (!hl_has_back_edge(code) || is_frozen(code)) return;
     info = code_info(rt, code);
   }
   if (info != nullptr && (info->events & HL_EVENT_JUMP) == 0 && hl_has_back_edge(code)) set_events(rt, info, info->events | HL_EVENT_JUMP);
@@ -169,8 +177,8 @@ void loop_refused(Runtime& rt, Loop& loop, base::Refusal refusal) {
   loop.threshold = std::min<uint32_t>(std::max<uint32_t>(64, loop.threshold), kMaxThreshold) * 4;
 }
 
-// The loop around it, in its own code or in the caller, now gets hot after a few trips.
-void loop_compiled(Runtime& rt, Loop& loop, HlFrame* frame) {
+// The loop around a hot one, in its own code or in the caller, gets hot after a few trips.
+void hurry_outer(Runtime& rt, Loop& loop, HlFrame* frame) {
   Loop* outer = loop.outer;
   for (int level = 0; outer == nullptr && frame != nullptr && level < 8; ++level) {
     frame = hl_frame_previous(frame);
@@ -205,7 +213,7 @@ void drop_stale_regions(Runtime& rt, Loop& loop) {
 }
 
 // The loop's count has reached its threshold.
-void loop_is_hot(Runtime& rt, PyThreadState* ts, Loop& loop) {
+void loop_is_hot(Runtime& rt, PyThreadState* ts, HlFrame* frame, Loop& loop) {
   loop.count = 0;
   if (loop.attempts == 0 && loop.regions.empty()) {
     if (!loop.hot) ++rt.stats.loops_hot;
@@ -213,6 +221,7 @@ void loop_is_hot(Runtime& rt, PyThreadState* ts, Loop& loop) {
     if (makes_too_few_trips(loop) && !loop.holds_hot_loop) {
       loop_refused(rt, loop, base::refuse(base::RefusalReason::kTooFewTrips, loop.line));
       kill_loop(rt, loop);
+      hurry_outer(rt, loop, frame);
       return;
     }
   }
@@ -225,7 +234,7 @@ void loop_is_hot(Runtime& rt, PyThreadState* ts, Loop& loop) {
     loop.threshold = std::min<uint32_t>(std::max<uint32_t>(64, loop.threshold), kMaxThreshold) * 4;
     return;
   }
-  if (!may_begin_session(rt, ts, loop.info)) {
+  if (!may_begin_session(rt, ts, loop)) {
     loop.count = loop.threshold - std::min<uint32_t>(loop.threshold, 16);  // soon again
     return;
   }
@@ -234,15 +243,18 @@ void loop_is_hot(Runtime& rt, PyThreadState* ts, Loop& loop) {
   begin_session(rt, ts, loop, 3, false);
 }
 
-void count_trip(Runtime& rt, PyThreadState* ts, HlFrame* frame, Loop& loop) {
+void count_trip(Runtime& rt, PyThreadState* ts, HlFrame* frame, Loop& loop, int from) {
   if (!loop.seen) {
     loop.seen = true;
     ++rt.stats.loops_seen;
     loop.threshold = first_threshold(rt, loop);
   }
   ++loop.total;
+  // A back edge that was taken is a path of the loop, whatever the watched trips of a loop around it will show.
+  loop.info->known_paths.mark(from);
+  loop.info->has_known_paths = true;
   if (loop.regions.empty()) note_entry(frame, loop);
-  if (++loop.count >= loop.threshold) loop_is_hot(rt, ts, loop);
+  if (++loop.count >= loop.threshold) loop_is_hot(rt, ts, frame, loop);
 }
 
 }  // namespace
@@ -268,16 +280,18 @@ PyObject* on_jump(PyObject*, PyObject* const* args, Py_ssize_t count) {
   PyThreadState* ts = PyThreadState_Get();
   HlFrame* frame = hl_current_frame(ts);
   if (frame == nullptr || hl_frame_code(frame) != info->code) Py_RETURN_NONE;
+  PyObject* result = nullptr;
   if (rt.session.number != 0) {
+    if (loop == rt.session.loop && !rt.session.growth && !loop->regions.empty() && enter_loop(rt, ts, frame, *loop, &result)) {
+      // Watched for types that no version fits, but now it came with types that one does.
+      return result;
+    }
     const int what = session_jump(rt, ts, *loop);
     if (what == 1) Py_RETURN_NONE;
     if (what == 2) finish_session(rt, ts, frame);
   }
-  PyObject* result = nullptr;
-  if (!loop->regions.empty()) {
-    if (enter_loop(rt, ts, frame, *loop, &result)) return result;
-  }
-  if (loop->state != LoopState::kDead) count_trip(rt, ts, frame, *loop);
+  if (!loop->regions.empty() && enter_loop(rt, ts, frame, *loop, &result)) return result;
+  if (loop->state != LoopState::kDead) count_trip(rt, ts, frame, *loop, from);
   Py_RETURN_NONE;
 }
 

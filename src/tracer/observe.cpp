@@ -15,7 +15,9 @@ namespace {
 constexpr int kMaxTrips = 32;                    // cheap trips: up to so many are watched ...
 constexpr uint64_t kWatchNs = 30'000;            // ... but no longer than this, once the needed ones are done
 constexpr uint64_t kGiveUpNs = 500'000'000;      // the loop did not come round
-constexpr uint64_t kStaleNs = 20'000'000;        // another hot loop may take over
+constexpr uint64_t kStaleNs = 20'000'000;        // another hot loop may take over after so long without a trip,
+constexpr uint64_t kStaleJumps = 16;             // or after so many back edges elsewhere
+constexpr uint32_t kMaxInterruptions = 16;
 constexpr uint32_t kInnerTrips = 6;              // back edges of each inner loop that stay in the interpreter
 constexpr int kCallEvents = 4;
 constexpr size_t kMaxCodes = 32;
@@ -28,13 +30,26 @@ PyObject* disable_event(Runtime& rt) { return Py_NewRef(hl_monitor_disable_objec
 
 void keep(Session& session, PyObject* object) { session.kept.push_back(Py_NewRef(object)); }
 
+// The loop was left before enough trips were seen. It may try again soon; many times in vain is a refusal.
 void give_up(Runtime& rt) {
   Loop* loop = rt.session.loop;
   HOTLOOP_LOG(kRecord, "line %d: given up after %d trips", loop->line, rt.session.trips);
   ++rt.stats.recordings_aborted;
   const bool growth = rt.session.growth;
   end_session(rt);
-  if (!growth) loop_refused(rt, *loop, base::refuse(base::RefusalReason::kRecordingInterrupted, loop->line));
+  if (growth) return;
+  loop->count = loop->threshold / 2;
+  if (++loop->interruptions < kMaxInterruptions) return;
+  loop->interruptions = 0;
+  loop_refused(rt, *loop, base::refuse(base::RefusalReason::kRecordingInterrupted, loop->line));
+}
+
+// Is the recorded loop out of sight, so that another hot loop may take over?
+bool is_stale(const Runtime& rt, const Loop& loop) {
+  const Session& session = rt.session;
+  if (loop.info == session.loop->info && (loop.header < session.loop->header || loop.last_jump > session.loop->last_jump)) return true;
+  if (!loop.info->watched && session.jumps - session.progress_jumps > kStaleJumps) return true;
+  return now_ns() - session.progress_ns > kStaleNs;
 }
 
 }  // namespace
@@ -45,10 +60,11 @@ uint64_t now_ns() {
   return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(t.tv_nsec);
 }
 
-bool may_begin_session(Runtime& rt, PyThreadState* ts, CodeInfo* info) {
+bool may_begin_session(Runtime& rt, PyThreadState* ts, const Loop& loop) {
+  const CodeInfo* info = loop.info;
   if (rt.compiling || info->recordings >= kMaxRecordings || hl_other_tools_active(ts, info->code)) return false;
   if (rt.session.number == 0) return true;
-  if (now_ns() - rt.session.progress_ns < kStaleNs) return false;
+  if (!is_stale(rt, loop)) return false;
   give_up(rt);
   return true;
 }
@@ -79,7 +95,7 @@ void begin_session(Runtime& rt, PyThreadState* ts, Loop& loop, int needed_trips,
   session.growth = growth;
   session.needed_trips = needed_trips;
   session.trips = 0;
-  session.jumps = 0;
+  session.jumps = session.progress_jumps = 0;
   session.started_ns = session.progress_ns = now_ns();
   ++rt.stats.recordings;
   HOTLOOP_LOG(kRecord, "%s:%d: watching", PyUnicode_AsUTF8(loop.info->code->co_filename), loop.line);
@@ -115,6 +131,7 @@ int session_jump(Runtime& rt, PyThreadState* ts, Loop& loop) {
   if (&loop == session.loop) {
     const uint64_t now = now_ns();
     session.progress_ns = now;
+    session.progress_jumps = session.jumps;
     if (++session.trips < session.needed_trips) return 1;
     if (session.trips < kMaxTrips && now - session.started_ns < kWatchNs) return 1;
     return hl_other_tools_active(ts, loop.info->code) ? (give_up(rt), 0) : 2;

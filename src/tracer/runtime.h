@@ -50,6 +50,7 @@ struct Loop {
   uint32_t threshold = 0;       // decide at this count; 0: not set yet
   uint32_t attempts = 0;        // recordings that failed
   uint32_t growths = 0;
+  uint32_t interruptions = 0;   // recordings that did not come to their end
   uint64_t total = 0;           // back edges counted, all
   uint32_t entries = 0;         // times a counted loop was entered afresh, where that can be seen
   int64_t last_left = -1;       // trips left at the last back edge
@@ -67,7 +68,7 @@ struct CodeInfo {
   uint32_t recordings = 0;       // how often it was watched (T6)
   std::vector<std::unique_ptr<Loop>> loops;  // by header; filled at the first back edge
   Loop* last = nullptr;
-  CodeObservation known_paths;   // what all successful recordings saw
+  CodeObservation known_paths;   // what all successful recordings saw, and the back edges that were counted
   bool has_known_paths = false;
 };
 
@@ -80,7 +81,7 @@ struct Session {
   Region* replaces = nullptr;  // growth: the region that the new one takes the place of
   int needed_trips = 3;
   int trips = 0;
-  uint64_t jumps = 0;
+  uint64_t jumps = 0, progress_jumps = 0;  // back edges of all loops meanwhile, now and at the last trip
   uint64_t started_ns = 0, progress_ns = 0;
   Observations observations;
   std::vector<CodeInfo*> watched;
@@ -137,14 +138,14 @@ void arm_running_frames(Runtime& rt);
 PyObject* on_start(PyObject* self, PyObject* const* args, Py_ssize_t count);
 PyObject* on_jump(PyObject* self, PyObject* const* args, Py_ssize_t count);
 void loop_refused(Runtime& rt, Loop& loop, base::Refusal refusal);
-void loop_compiled(Runtime& rt, Loop& loop, HlFrame* frame);   // tells the loops around it
+void hurry_outer(Runtime& rt, Loop& loop, HlFrame* frame);     // the loop around it gets hot early
 void kill_loop(Runtime& rt, Loop& loop);
 void drop_regions(Runtime& rt, Loop& loop);
 void drop_region(Runtime& rt, Loop& loop, Region* region);
 uint32_t first_threshold(const Runtime& rt, const Loop& loop);
 
 // observe.cpp
-bool may_begin_session(Runtime& rt, PyThreadState* ts, CodeInfo* info);
+bool may_begin_session(Runtime& rt, PyThreadState* ts, const Loop& loop);
 void begin_session(Runtime& rt, PyThreadState* ts, Loop& loop, int needed_trips, bool growth);
 void watch_code(Runtime& rt, PyCodeObject* code);
 void end_session(Runtime& rt);
