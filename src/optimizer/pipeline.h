@@ -25,7 +25,7 @@ struct PipelineOptions {
   std::vector<PassTime>* times = nullptr;
 };
 
-// Refusal: Internal, with the verifier's text and the pass's name in detail.
+// Refusal: VerifierFailed, with the verifier's text and the pass's name in detail.
 base::Result<bool> optimize(ir::Function& function, const PipelineOptions& options);
 
 }  // namespace hotloop::optimizer
