@@ -347,6 +347,7 @@ class ModeChooser {
     }
     size_t first = Analysis::first_initial(op);
     for (size_t j = 0; j < first; ++j) use(op->operands[j]);
+    if (op->code == OpCode::For) use(op->blocks[0]->params[0]);  // the latch counts with it
     for (size_t j = 0; j < op->results.size(); ++j) {
       if (needed(op, j)) use(op->operands[first + j]);
     }

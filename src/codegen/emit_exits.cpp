@@ -119,8 +119,9 @@ void Emitter::store_snapshot(SnapshotId snapshot) {
     } else if (type == Type::F64) {
       cc_.emit(avx() ? I::kIdVmovsd : I::kIdMovsd, cell, xmm_place(value));
     } else if (type == Type::F32) {
-      cc_.emit(avx() ? I::kIdVmovd : I::kIdMovd, scratch.r32(), xmm_place(value));
-      cc_.mov(cell, scratch);
+      // (Not movd: asmjit would replace a spilled operand of it by memory, which that instruction does not have.)
+      cc_.emit(avx() ? I::kIdVmovss : I::kIdMovss, x86::dword_ptr(out, static_cast<int32_t>(8 * k)), xmm_place(value));
+      cc_.mov(x86::dword_ptr(out, static_cast<int32_t>(8 * k + 4)), Imm(0));
     } else if (is_signed(type) && !wide(type)) {
       cc_.movsxd(scratch, gp_place(value).r32());
       cc_.mov(cell, scratch);
