@@ -81,7 +81,7 @@ void Emitter::emit_op(const Op& op) {
     std::string text = ir::print(f_, op);
     cc_.comment(text.c_str(), text.size());
   }
-  if (options_.force_exits && op.has(kExits) && op.code != OpCode::Exit) count_down(op);
+  if (options_.force_exits && ir::may_be_forced(op)) count_down(op);
   switch (op.code) {
 #define HL_OP(name, text, operands, result, effects, fp, doc) \
   case OpCode::name: emit_##name(op); break;

@@ -209,7 +209,7 @@ class Machine {
   // An op that may exit: `compute` stores the result and says whether the op succeeded.
   template <typename Compute>
   Flow checked(const Op& op, Compute&& compute) {
-    if (count_forced_exit(activation_) || !compute()) return leave(op);
+    if ((may_be_forced(op) && count_forced_exit(activation_)) || !compute()) return leave(op);
     return Flow::kNext;
   }
   template <typename Compute>

@@ -187,6 +187,21 @@ struct Function {
 // value k to Activation::out[k]; the materialiser reads it there.
 std::vector<ValueId> snapshot_values(const Snapshot& snapshot);
 
+// Whether a forced exit (Activation::force_countdown) may make this op leave although it would not. Not where the snapshot stands behind
+// a branch, on the side that is not compiled: it is right only when the guard really fails.
+inline bool may_be_forced(const Op& op) {
+  if (!op.has(kExits) || op.code == OpCode::Exit) return false;
+  if (op.code != OpCode::Guard) return true;
+  switch (static_cast<ExitReason>(op.imm)) {
+    case ExitReason::Finished:
+    case ExitReason::Left:
+    case ExitReason::Path:
+    case ExitReason::TypeChange:
+    case ExitReason::Unsupported: return false;
+    default: return true;
+  }
+}
+
 // All exits of a function in preorder: numbers ops (Op::exit_id) that have kExits. Call once, after the last pass.
 struct ExitInfo {
   const Op* op;
