@@ -112,9 +112,13 @@ def differences(a, b, where="", limit=12):
             if x != y:
                 out += differences(x, y, f"{where}[{i}]", limit)
         return out[:limit]
+    if isinstance(a, str) and isinstance(b, str) and max(len(a), len(b)) > 700:
+        start = next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
+        where += f" ({len(a)} and {len(b)} characters, from {start})"
+        a, b = a[max(0, start - 100):], b[max(0, start - 100):]
     return [f"{where}:\n      interpreter: {_short(a)}\n      hotloop:     {_short(b)}"]
 
 
 def _short(x):
     text = x if isinstance(x, str) else repr(x)
-    return text if len(text) <= 700 else text[:340] + " ... " + text[-340:]
+    return text if len(text) <= 700 else text[:690] + " ..."
