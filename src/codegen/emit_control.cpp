@@ -221,6 +221,20 @@ bool Emitter::leaves(const Block& block) const {
   return is_const(condition) && const_bits(condition) == 0;
 }
 
+// Code out of line is written after the labels it jumps to have been bound: they must not vanish.
+void Emitter::keep_loop_exits(const Block& block) {
+  for_each_op(const_cast<Block&>(block), [this](const Op& op, Block&) {
+    if (op.code != OpCode::Yield) return;
+    auto at = a_.yields.find(&op);
+    if (at == a_.yields.end() || at->second.target->code == OpCode::If) return;
+    auto labels = loop_labels_.find(at->second.target);
+    if (labels == loop_labels_.end()) return;  // a loop inside the block
+    uint32_t id = labels->second.exit.id();
+    if (id >= label_uses_.size()) label_uses_.resize(id + 16, 0);
+    label_uses_[id]++;
+  });
+}
+
 void Emitter::emit_If(const Op& op) {
   IfLabels labels = if_labels(&op);
   const Block& yes = *op.blocks[0];
@@ -228,7 +242,7 @@ void Emitter::emit_If(const Op& op) {
   // An arm that is nothing but an exit is its stub.
   auto plain_exit = [this](const Block& block) {
     for (const Op* inner : block.ops) {
-      if (inner->code == OpCode::Exit) return !options_.comments || true;
+      if (inner->code == OpCode::Exit) return true;
       if (inner->code != OpCode::Const && !a_.note(inner).dead) return false;
     }
     return false;
@@ -246,6 +260,7 @@ void Emitter::emit_If(const Op& op) {
   };
   auto put = [&](const Block& block, Label label, bool cold) {
     if (!threaded && plain_exit(block)) return;
+    if (cold) keep_loop_exits(block);
     if (cold) cold_.push_back([emit_arm, &block, label] { emit_arm(block, label); });
     else emit_arm(block, label);
   };

@@ -37,7 +37,11 @@ bool Emitter::emit_function() {
   for_each_op(*f_.body, [&](Op& op, Block&) { polls |= op.code == OpCode::Poll; });
   if (polls) {
     breaker_ = cc_.newUIntPtr();
+    Gp never = cc_.newUIntPtr();  // without a breaker: the padding, which is zero
     cc_.mov(breaker_, x86::qword_ptr(argument, offsetof(Activation, breaker)));
+    cc_.lea(never, x86::ptr(argument, offsetof(Activation, padding)));
+    cc_.test(breaker_, breaker_);
+    cc_.cmovz(breaker_, never);
   }
   Gp inputs = cc_.newUIntPtr();
   cc_.mov(inputs, x86::qword_ptr(argument, offsetof(Activation, in)));

@@ -170,6 +170,7 @@ class Emitter {
   void set_last_indices(const ir::Op& op, const LoopNote& loop);
   Gp trip_count(const ir::Op& op);
   bool leaves(const ir::Block& block) const;   // never comes back: belongs out of line
+  void keep_loop_exits(const ir::Block& block);
   IfLabels& if_labels(const ir::Op* op);
   Label arm_label(const ir::Block& block);
 

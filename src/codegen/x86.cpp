@@ -88,7 +88,12 @@ base::Result<std::unique_ptr<CompiledCode>> compile(const ir::Function& function
   if (!error.text.empty()) return failed(function, error.text);
   if (!emitted) return failed(function, emitter.problem());
   compiler.finalize();
-  if (!error.text.empty()) return failed(function, error.text);
+  if (!error.text.empty()) {
+    if (!options.want_asm) return failed(function, error.text);
+    asmjit::String nodes;
+    asmjit::Formatter::formatNodeList(nodes, asmjit::FormatOptions(), &compiler);
+    return failed(function, error.text + "\n" + nodes.data());
+  }
   holder.flatten();
   holder.resolveUnresolvedLinks();
   CodeMemory memory = CodeMemory::reserve(holder.codeSize());
