@@ -133,17 +133,16 @@ std::string IrFile::inputs_of(const Run& run, RunInputs* out) const {
   return {};
 }
 
-std::string IrFile::result_text(const ir::Function& function, const RunResult& result) const {
+std::string IrFile::result_text(const RunResult& result) const {
   if (result.snapshot == ir::kNoSnapshot) return "no exit";
   std::string text = std::string(ir::exit_reason_name(result.reason)) + " !" + std::to_string(result.snapshot);
   if (result.forced) text += " forced";
   text += " (";
-  const std::vector<ir::ValueId> values = ir::snapshot_values(function.snapshots[result.snapshot]);
-  for (size_t k = 0; k < values.size(); ++k) {
-    if (k > 0) text += ", ";
-    std::string item = ir::constant_text(function.type_of(values[k]), result.out[k]);
+  for (const RunResult::Part& part : result.parts) {
+    if (!text.ends_with('(')) text += ", ";
+    std::string item = ir::constant_text(part.type, part.cell);
     for (const auto& array : arrays_) {
-      if (function.type_of(values[k]) == ir::Type::Ptr && result.out[k] == array->address()) item = "$" + array->name();
+      if (part.type == ir::Type::Ptr && part.cell == array->address()) item = "$" + array->name();
     }
     text += item;
   }
@@ -182,7 +181,7 @@ std::string IrFile::check_run(Run& run, bool optimised) {
   if (std::string bad = inputs_of(run, &inputs); !bad.empty()) return bad;
   if (optimised && run.force != INT64_MAX) return {};  // the optimised function counts other exits
   const RunResult oracle = test::run(function, exits, evaluator_entry(function), inputs);
-  const std::string found = result_text(function, oracle);
+  const std::string found = result_text(oracle);
   (optimised ? run.found_optimised : run.found) = found;
   const std::string& expected = optimised && run.optimised_line != SIZE_MAX ? run.optimised : run.expected;
   if (found != expected) return std::string(optimised ? "optimised: " : "") + "expected " + expected + "\n  found " + found;
@@ -192,7 +191,7 @@ std::string IrFile::check_run(Run& run, bool optimised) {
     if (!error.empty()) return "x86: " + error;
     if (!entry) continue;
     const RunResult native = test::run(function, exits, entry, inputs);
-    const std::string differs = difference(function, oracle, native, true);
+    const std::string differs = difference(oracle, native, true);
     if (!differs.empty()) return std::string(optimised ? "optimised " : "") + "x86" + (baseline ? " (sse2)" : "") + ": " + differs;
   }
   return {};

@@ -48,7 +48,7 @@ class IrFile {
   std::string check_run(Run& run, bool optimised);
   std::string check_optimised();
   std::string inputs_of(const Run& run, RunInputs* out) const;
-  std::string result_text(const ir::Function& function, const RunResult& result) const;
+  std::string result_text(const RunResult& result) const;
   std::string optimise(ir::Function& function, bool hoist, bool lower) const;
 
   std::string name_;

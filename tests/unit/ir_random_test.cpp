@@ -84,7 +84,7 @@ class Check {
       statistics_.forced += result.forced ? 1 : 0;
       ++statistics_.exits[result.reason];
     }
-    if (std::string bad = compare(f, expected_, results(*copy, evaluator_entry(*copy)), "parsed copy"); !bad.empty()) return bad;
+    if (std::string bad = compare(expected_, results(*copy, evaluator_entry(*copy)), "parsed copy"); !bad.empty()) return bad;
     if (std::string bad = check_native(f, expected_, "x86"); !bad.empty()) return bad;
     return check_optimised(*copy);
   }
@@ -97,9 +97,9 @@ class Check {
     return out;
   }
 
-  static std::string compare(const ir::Function& f, const std::vector<RunResult>& a, const std::vector<RunResult>& b, const std::string& who) {
+  static std::string compare(const std::vector<RunResult>& a, const std::vector<RunResult>& b, const std::string& who) {
     for (size_t k = 0; k < a.size(); ++k) {
-      const std::string bad = difference(f, a[k], b[k], true);
+      const std::string bad = difference(a[k], b[k], true);
       if (!bad.empty()) return who + ", run " + std::to_string(k) + ": " + bad;
     }
     return {};
@@ -114,7 +114,7 @@ class Check {
       if (!error.empty()) return name + ": " + error;
       if (!entry) continue;
       statistics_.native_runs += expected.size();
-      if (std::string bad = compare(f, expected, results(f, entry), name); !bad.empty()) return bad;
+      if (std::string bad = compare(expected, results(f, entry), name); !bad.empty()) return bad;
     }
     return {};
   }
@@ -149,7 +149,7 @@ std::string Check::check_optimised(ir::Function& f) {
       ++statistics_.optimised_elsewhere;
       continue;
     }
-    const std::string bad = difference(f, expected_[k], found[k], true);
+    const std::string bad = difference(expected_[k], found[k], true);
     if (!bad.empty()) return "optimised, run " + std::to_string(k) + ": " + bad + "\n" + ir::print(f);
   }
   std::string bad = check_native(f, found, "optimised x86");

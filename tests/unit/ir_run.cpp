@@ -1,6 +1,7 @@
 // Runs IR in the tests. Needs ir_run.h. Promises: as there.
 #include "ir_run.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -25,6 +26,11 @@ bool same_cell(ir::Type type, int64_t a, int64_t b, bool exact_nans) {
     return std::isnan(std::bit_cast<float>(static_cast<uint32_t>(a))) && std::isnan(std::bit_cast<float>(static_cast<uint32_t>(b)));
   }
   return false;
+}
+
+void collect_parts(const ir::SnapValue& value, std::vector<ir::ValueId>* parts) {
+  parts->insert(parts->end(), value.values.begin(), value.values.end());
+  for (const ir::SnapValue& child : value.children) collect_parts(child, parts);
 }
 
 }  // namespace
@@ -121,11 +127,17 @@ RunResult run(const ir::Function& function, const std::vector<ir::ExitInfo>& exi
     const ir::ExitInfo& exit = exits[result.exit_id];
     result.reason = exit.reason;
     result.snapshot = exit.snapshot;
-    const std::vector<ir::ValueId> values = ir::snapshot_values(function.snapshots[exit.snapshot]);
-    for (size_t k = 0; k < values.size(); ++k) {
-      const ir::Type type = function.type_of(values[k]);
+    const ir::Snapshot& snapshot = function.snapshots[exit.snapshot];
+    const std::vector<ir::ValueId> values = ir::snapshot_values(snapshot);
+    std::vector<ir::ValueId> parts;
+    for (const ir::FrameState& frame : snapshot.frames) {
+      for (const ir::SlotValue& slot : frame.slots) collect_parts(slot.value, &parts);
+    }
+    for (ir::ValueId v : parts) {
+      const ir::Type type = function.type_of(v);
+      const int64_t cell = out[static_cast<size_t>(std::find(values.begin(), values.end(), v) - values.begin())];
       // Integers and i1 must arrive extended to the whole cell; only a float32 leaves its upper half open.
-      result.out.push_back(type == ir::Type::F32 ? canonical(type, out[k]) : out[k]);
+      result.parts.push_back({v, type, type == ir::Type::F32 ? canonical(type, cell) : cell});
     }
   }
   for (size_t k = 0; k < saved.size(); ++k) {
@@ -140,7 +152,6 @@ Entry evaluator_entry(const ir::Function& function) {
   return [&function, helpers = ir::core_helpers()](ir::Activation* activation) { return ir::evaluate(function, helpers, activation); };
 }
 
-#if HOTLOOP_HAVE_X86
 Entry x86_entry(const ir::Function& function, bool baseline, std::string* error) {
   codegen::CodegenOptions options;
   options.isa = baseline ? codegen::Isa::kSse2 : codegen::Isa::kNative;
@@ -154,22 +165,21 @@ Entry x86_entry(const ir::Function& function, bool baseline, std::string* error)
   std::shared_ptr<codegen::CompiledCode> shared = std::move(code).value();
   return [shared](ir::Activation* activation) { return shared->entry()(activation); };
 }
-#else
-Entry x86_entry(const ir::Function&, bool, std::string*) { return {}; }
-#endif
 
-std::string difference(const ir::Function& function, const RunResult& a, const RunResult& b, bool exact_nans) {
+std::string difference(const RunResult& a, const RunResult& b, bool exact_nans) {
   if (a.exit_id == ir::kNone || b.exit_id == ir::kNone) return "no exit was taken";
   if (a.reason != b.reason || a.snapshot != b.snapshot) {
-    auto text = [](const RunResult& r) { return std::string(ir::exit_reason_name(r.reason)) + " !" + std::to_string(r.snapshot); };
+    auto text = [](const RunResult& r) { return std::string(ir::exit_reason_name(r.reason)) + " !" + std::to_string(r.snapshot) + (r.forced ? " forced" : ""); };
     return "exits " + text(a) + " and " + text(b);
   }
   if (a.forced != b.forced) return "one exit was forced, the other was not";
-  const std::vector<ir::ValueId> values = ir::snapshot_values(function.snapshots[a.snapshot]);
-  for (size_t k = 0; k < a.out.size() && k < b.out.size(); ++k) {
-    const ir::Type type = function.type_of(values[k]);
-    if (same_cell(type, a.out[k], b.out[k], exact_nans) && (ir::is_float(type) || a.out[k] == b.out[k])) continue;
-    return "%" + std::to_string(values[k]) + ": " + ir::constant_text(type, a.out[k]) + " and " + ir::constant_text(type, b.out[k]);
+  if (a.parts.size() != b.parts.size()) return "snapshots with different numbers of parts";
+  for (size_t k = 0; k < a.parts.size(); ++k) {
+    const ir::Type type = a.parts[k].type;
+    const int64_t cells[] = {a.parts[k].cell, b.parts[k].cell};
+    if (cells[0] == cells[1] || (ir::is_float(type) && same_cell(type, cells[0], cells[1], exact_nans))) continue;
+    return "part " + std::to_string(k) + ", %" + std::to_string(a.parts[k].value) + " or %" + std::to_string(b.parts[k].value) + ": " +
+           ir::constant_text(type, cells[0]) + " and " + ir::constant_text(type, cells[1]);
   }
   if (a.memory.size() != b.memory.size()) return "different numbers of arrays";
   for (size_t k = 0; k < a.memory.size(); ++k) {

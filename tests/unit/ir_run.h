@@ -56,7 +56,13 @@ struct RunResult {
   ir::ExitReason reason{};
   ir::SnapshotId snapshot = ir::kNoSnapshot;
   bool forced = false;
-  std::vector<int64_t> out;                // snapshot_values() of the snapshot, canonical
+  // What the snapshot's parts hold, in order, one by one (snapshot_values() has each value once; passes may merge values).
+  struct Part {
+    ir::ValueId value;
+    ir::Type type;
+    int64_t cell;
+  };
+  std::vector<Part> parts;
   std::vector<std::vector<char>> memory;   // of every array
 };
 
@@ -74,12 +80,12 @@ RunResult run(const ir::Function& function, const std::vector<ir::ExitInfo>& exi
 
 Entry evaluator_entry(const ir::Function& function);
 
-// The x86 back end; empty with *error set when it refuses, and when the build has none (error empty).
+// The x86 back end; empty with *error set when it refuses.
 Entry x86_entry(const ir::Function& function, bool baseline, std::string* error);
 
 int64_t canonical(ir::Type type, int64_t cell);
 
 // Empty when equal, else the first difference.
-std::string difference(const ir::Function& function, const RunResult& a, const RunResult& b, bool exact_nans);
+std::string difference(const RunResult& a, const RunResult& b, bool exact_nans);
 
 }  // namespace hotloop::test
