@@ -95,6 +95,8 @@ def check(expression, columns):
     function = make(expression, "a, b" if len(columns) == 2 else "a")
     wrong = []
     for args in itertools.product(*columns):
+        if ("**" in expression or "<<" in expression or "pow(" in expression) and type(args[-1]) is int and abs(args[-1]) > 64:
+            continue  # a number with billions of digits
         with hotloop.paused():
             expected = observe(function, *args, TRIPS)
         actual = observe(function, *args, TRIPS)
