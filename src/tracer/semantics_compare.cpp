@@ -105,7 +105,7 @@ Result<Sym> unary(Emit& e, UnaryOp op, const Sym& a) {
   }
   if (a.kind == PyKind::NpBool) return make_sym(e, a.kind, ir.unary(OpCode::Not, Type::I1, a.v[0]));
   if (is_np_int(a.kind)) return make_sym(e, a.kind, ir.unary(OpCode::Not, part_type(a.kind), a.v[0]));
-  if (is_py_int_like(a.kind)) return make_sym(e, PyKind::Int, ir.unary(OpCode::Not, Type::I64, to_i64(e, a)));
+  if (a.kind == PyKind::Int) return make_sym(e, PyKind::Int, ir.unary(OpCode::Not, Type::I64, to_i64(e, a)));  // ~bool is deprecated: it warns
   return unsupported(e, "unary ~", a);
 }
 
