@@ -134,8 +134,8 @@ bool truncates_into(Float value) {
 
 class Machine {
  public:
-  Machine(const Function& f, const HelperTable& helpers, Activation* activation)
-      : f_(f), helpers_(helpers), activation_(activation), cells_(f.value_types.size()) {}
+  Machine(const Function& f, const HelperTable& helpers, Activation* activation, SnapshotObserver* observer)
+      : f_(f), helpers_(helpers), activation_(activation), observer_(observer), cells_(f.value_types.size()) {}
 
   uint32_t run() {
     const std::vector<ValueId>& params = f_.body->params;
@@ -200,6 +200,9 @@ class Machine {
     return Flow::kNext;
   }
 
+  void observe(const Op& op) const {
+    if (observer_ != nullptr && op.snapshot != kNoSnapshot) observer_->passes(op.snapshot, cells_.data());
+  }
   Flow leave(const Op& op) {
     int64_t* out = activation_->out;
     for (ValueId v : snapshot_values(f_.snapshots[op.snapshot])) *out++ = cells_[v];
@@ -209,6 +212,7 @@ class Machine {
   // An op that may exit: `compute` stores the result and says whether the op succeeded.
   template <typename Compute>
   Flow checked(const Op& op, Compute&& compute) {
+    observe(op);
     if ((may_be_forced(op) && count_forced_exit(activation_)) || !compute()) return leave(op);
     return Flow::kNext;
   }
@@ -248,6 +252,7 @@ class Machine {
   const Function& f_;
   const HelperTable& helpers_;
   Activation* activation_;
+  SnapshotObserver* observer_;
   std::vector<int64_t> cells_;
   std::vector<int64_t> scratch_;
   uint32_t exit_id_ = kNone;
@@ -485,7 +490,10 @@ Flow Machine::run_FCheck(const Op& op) {
 Flow Machine::run_Poll(const Op& op) {
   return checked(op, [&] { return activation_->breaker == nullptr || *activation_->breaker == 0; });
 }
-Flow Machine::run_Exit(const Op& op) { return leave(op); }
+Flow Machine::run_Exit(const Op& op) {
+  observe(op);
+  return leave(op);
+}
 
 Flow Machine::run_If(const Op& op) {
   const Block& block = *op.blocks[cells_[op.operands[0]] != 0 ? 0 : 1];
@@ -496,6 +504,7 @@ Flow Machine::run_If(const Op& op) {
 }
 
 Flow Machine::run_For(const Op& op) {
+  observe(op);
   int64_t i = index(op, 0);
   const int64_t hi = index(op, 1);
   const int64_t step = index(op, 2);
@@ -514,6 +523,7 @@ Flow Machine::run_For(const Op& op) {
 }
 
 Flow Machine::run_Loop(const Op& op) {
+  observe(op);
   const Block& body = *op.blocks[0];
   assign(op.operands, 0, body.params, 0);
   for (;;) {
@@ -533,8 +543,8 @@ Flow Machine::run_Yield(const Op&) { return Flow::kYield; }
 
 }  // namespace
 
-uint32_t evaluate(const Function& function, const HelperTable& helpers, Activation* activation) {
-  return Machine(function, helpers, activation).run();
+uint32_t evaluate(const Function& function, const HelperTable& helpers, Activation* activation, SnapshotObserver* observer) {
+  return Machine(function, helpers, activation, observer).run();
 }
 
 }  // namespace hotloop::ir

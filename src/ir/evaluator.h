@@ -9,7 +9,15 @@
 
 namespace hotloop::ir {
 
+// Told of every snapshot that a run comes by, before the op that names it runs: ops that may exit, loops with a state before. `cells` holds the
+// values by ValueId. Tests use it to know all states in which a run may leave.
+class SnapshotObserver {
+ public:
+  virtual ~SnapshotObserver() = default;
+  virtual void passes(SnapshotId snapshot, const int64_t* cells) = 0;
+};
+
 // REQUIRES: enumerate_exits(function) was called. Returns the exit id.
-uint32_t evaluate(const Function& function, const HelperTable& helpers, Activation* activation);
+uint32_t evaluate(const Function& function, const HelperTable& helpers, Activation* activation, SnapshotObserver* observer = nullptr);
 
 }  // namespace hotloop::ir

@@ -108,10 +108,41 @@ int64_t canonical(ir::Type type, int64_t cell) {
   }
 }
 
+namespace {
+
+template <typename CellOf>
+void fill_parts(const ir::Function& function, ir::SnapshotId id, CellOf&& cell_of, RunResult* result) {
+  std::vector<ir::ValueId> parts;
+  for (const ir::FrameState& frame : function.snapshots[id].frames) {
+    for (const ir::SlotValue& slot : frame.slots) collect_parts(slot.value, &parts);
+  }
+  result->snapshot = id;
+  for (ir::ValueId v : parts) {
+    const ir::Type type = function.type_of(v);
+    // Integers and i1 must arrive extended to the whole cell; only a float32 leaves its upper half open.
+    result->parts.push_back({v, type, type == ir::Type::F32 ? canonical(type, cell_of(v)) : cell_of(v)});
+  }
+}
+
+class Restore {
+ public:
+  explicit Restore(const RunInputs& inputs) : inputs_(inputs) {
+    for (TestArray* array : inputs.arrays) saved_.push_back(array->bytes());
+  }
+  ~Restore() {  // in place: compiled code and the array object hold the buffer's address
+    for (size_t k = 0; k < saved_.size(); ++k) std::copy(saved_[k].begin(), saved_[k].end(), inputs_.arrays[k]->bytes().begin());
+  }
+
+ private:
+  const RunInputs& inputs_;
+  std::vector<std::vector<char>> saved_;
+};
+
+}  // namespace
+
 RunResult run(const ir::Function& function, const std::vector<ir::ExitInfo>& exits, const Entry& entry, const RunInputs& inputs) {
   constexpr int64_t kUntouched = 0x5a5a5a5a5a5a5a5a;
-  std::vector<std::vector<char>> saved;
-  for (TestArray* array : inputs.arrays) saved.push_back(array->bytes());
+  const Restore restore(inputs);
   std::vector<int64_t> out(function.value_types.size() + 1, kUntouched);
   const uint8_t breaker = inputs.breaker ? 1 : 0;
   ir::Activation activation;
@@ -126,26 +157,45 @@ RunResult run(const ir::Function& function, const std::vector<ir::ExitInfo>& exi
   if (result.exit_id < exits.size()) {
     const ir::ExitInfo& exit = exits[result.exit_id];
     result.reason = exit.reason;
-    result.snapshot = exit.snapshot;
-    const ir::Snapshot& snapshot = function.snapshots[exit.snapshot];
-    const std::vector<ir::ValueId> values = ir::snapshot_values(snapshot);
-    std::vector<ir::ValueId> parts;
-    for (const ir::FrameState& frame : snapshot.frames) {
-      for (const ir::SlotValue& slot : frame.slots) collect_parts(slot.value, &parts);
-    }
-    for (ir::ValueId v : parts) {
-      const ir::Type type = function.type_of(v);
-      const int64_t cell = out[static_cast<size_t>(std::find(values.begin(), values.end(), v) - values.begin())];
-      // Integers and i1 must arrive extended to the whole cell; only a float32 leaves its upper half open.
-      result.parts.push_back({v, type, type == ir::Type::F32 ? canonical(type, cell) : cell});
-    }
+    const std::vector<ir::ValueId> values = ir::snapshot_values(function.snapshots[exit.snapshot]);
+    auto cell_of = [&](ir::ValueId v) { return out[static_cast<size_t>(std::find(values.begin(), values.end(), v) - values.begin())]; };
+    fill_parts(function, exit.snapshot, cell_of, &result);
   }
-  for (size_t k = 0; k < saved.size(); ++k) {
-    result.memory.push_back(inputs.arrays[k]->bytes());
-    // In place: compiled code and the array object hold the buffer's address.
-    std::copy(saved[k].begin(), saved[k].end(), inputs.arrays[k]->bytes().begin());
-  }
+  for (TestArray* array : inputs.arrays) result.memory.push_back(array->bytes());
   return result;
+}
+
+States::States(ir::Function& function, const RunInputs& inputs) : function_(function), inputs_(inputs) {
+  ir::enumerate_exits(function);
+  const Restore restore(inputs);
+  std::vector<int64_t> out(function.value_types.size() + 1);
+  ir::Activation activation;
+  activation.in = inputs.in.data();
+  activation.out = out.data();
+  ir::evaluate(function, ir::core_helpers(), &activation, this);
+}
+
+void States::passes(ir::SnapshotId snapshot, const int64_t* cells) {
+  RunResult state;
+  fill_parts(function_, snapshot, [cells](ir::ValueId v) { return cells[v]; }, &state);
+  for (TestArray* array : inputs_.arrays) state.memory.push_back(array->bytes());
+  keys_.insert(key(state));
+}
+
+bool States::contain(const RunResult& result) const { return keys_.contains(key(result)); }
+
+// FNV-1a over the snapshot, the parts and the memory.
+uint64_t States::key(const RunResult& state) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  auto add = [&hash](uint64_t word) {
+    for (int k = 0; k < 8; ++k) hash = (hash ^ (word >> (8 * k) & 0xff)) * 0x100000001b3u;
+  };
+  add(state.snapshot);
+  for (const RunResult::Part& part : state.parts) add(static_cast<uint64_t>(part.cell));
+  for (const std::vector<char>& bytes : state.memory) {
+    for (char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3u;
+  }
+  return hash;
 }
 
 Entry evaluator_entry(const ir::Function& function) {

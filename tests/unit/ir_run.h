@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "ir/evaluator.h"
@@ -84,6 +85,22 @@ Entry evaluator_entry(const ir::Function& function);
 Entry x86_entry(const ir::Function& function, bool baseline, std::string* error);
 
 int64_t canonical(ir::Type type, int64_t cell);
+
+// All states that a run of the function, neither forced nor interrupted, comes by: a correct optimised function leaves in one of them.
+// (A check that moved up leaves earlier than the function as it was; the interpreter then does what that would have done.)
+class States : public ir::SnapshotObserver {
+ public:
+  States(ir::Function& function, const RunInputs& inputs);
+  bool contain(const RunResult& result) const;
+  void passes(ir::SnapshotId snapshot, const int64_t* cells) override;
+
+ private:
+  static uint64_t key(const RunResult& result);
+
+  const ir::Function& function_;
+  const RunInputs& inputs_;
+  std::unordered_set<uint64_t> keys_;
+};
 
 // Empty when equal, else the first difference.
 std::string difference(const RunResult& a, const RunResult& b, bool exact_nans);
