@@ -1,4 +1,5 @@
-"""Programs from public bug reports (cases/) and as ordinary users write them (users/), against the interpreter."""
+"""Whole programs against the interpreter: from public bug reports (cases/), as ordinary users write them (users/), and
+the workloads of bench/suite at their small size."""
 import glob
 import os
 
@@ -18,7 +19,29 @@ MODES = {
 _results = {}
 
 
+SUITE = os.path.join(HERE, "..", "..", "bench", "suite")
+WORKLOAD = """
+import importlib.util
+spec = importlib.util.spec_from_file_location("{name}", {path!r})
+workload = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(workload)
+
+def case():
+    out = []
+    for make, run in [(workload.make, workload.run), *getattr(workload, "VARIANTS", {{}}).values()]:
+        for repeat in range(2):
+            args = make(workload.SIZES["small"])
+            out.append((run(*args), args))
+    return out
+"""
+
+
 def jobs(folder):
+    if folder == "suite":
+        paths = sorted(glob.glob(os.path.join(SUITE, "*.py")))
+        names = [os.path.splitext(os.path.basename(p))[0] for p in paths]
+        return [harness.program(source=WORKLOAD.format(name=n, path=os.path.abspath(p)), name=n)
+                for n, p in zip(names, paths)]
     return [harness.program(f) for f in sorted(glob.glob(os.path.join(HERE, folder, "*.py")))]
 
 
@@ -47,3 +70,9 @@ def test_reported_bug(name, mode):
 @pytest.mark.parametrize("name, mode", params("users", set()))
 def test_user_program(name, mode):
     check("users", name, mode)
+
+
+@needs_hotloop
+@pytest.mark.parametrize("name, mode", params("suite", {"default"}))
+def test_workload(name, mode):
+    check("suite", name, mode)
