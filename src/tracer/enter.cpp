@@ -33,6 +33,23 @@ uint32_t run(Runtime& rt, Region& region, ir::Activation& activation) {
   return exit_id;
 }
 
+// The recorder is told which counted loop it was that ran no trip.
+void note_no_trip(Observations& observations, const Region& region, uint32_t exit_id) {
+  const ir::ExitInfo& exit = region.exits[exit_id];
+  if (exit.reason != ir::ExitReason::ZeroTrip) return;
+  const ir::FrameState& frame = region.function->snapshots[exit.snapshot].frames.back();
+  // Of the live frame: the code of the loop, which need not be that of the recording (equal code shares regions).
+  const bool live = region.function->snapshots[exit.snapshot].frames.size() == 1;
+  auto* code = live ? region.loop->info->code : static_cast<PyCodeObject*>(region.function->objects[frame.code].pointer);
+  HlInstr in;
+  if (hl_decode(code, frame.resume_unit, &in) < 0) {
+    PyErr_Clear();
+    return;
+  }
+  auto seen = observations.codes.find(code);
+  if (seen != observations.codes.end()) seen->second.saw_no_trip(in.op_unit);
+}
+
 // An exit that is taken often stands for a path that should be compiled too: the loop is observed from here on and made anew.
 void maybe_grow(Runtime& rt, PyThreadState* ts, Region& region, uint32_t exit_id) {
   ExitState& state = region.exit_states[exit_id];
@@ -49,6 +66,7 @@ void maybe_grow(Runtime& rt, PyThreadState* ts, Region& region, uint32_t exit_id
   for (const PlanFrame& frame : exit_plan(region, exit_id).frames) {
     if (frame.function != nullptr) watch_code(rt, reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(frame.function)));
   }
+  note_no_trip(rt.session.observations, region, exit_id);
 }
 
 void note_hoisted_failure(Runtime& rt, PyThreadState* ts, Region& region) {

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace hotloop::tracer {
@@ -32,7 +33,12 @@ class CodeObservation {
     for (size_t k = 0; k < other.hit_.size(); ++k) {
       if (other.hit_[k]) hit_[k] = true;
     }
+    no_trips_.insert(other.no_trips_.begin(), other.no_trips_.end());
   }
+
+  // The counted loop whose FOR_ITER (op_unit) this is has been seen to run no trip at all, often enough that this must stay in native code.
+  void saw_no_trip(int unit) { no_trips_.insert(unit); }
+  bool ran_no_trip(int unit) const { return no_trips_.count(unit) != 0; }
 
   // Optional: the callable seen at a CALL (op_unit). nullptr: none seen or more than one.
   void saw_call(int unit, PyObject* callable) {
@@ -47,6 +53,7 @@ class CodeObservation {
  private:
   std::vector<bool> hit_;
   std::unordered_map<int, PyObject*> calls_;
+  std::unordered_set<int> no_trips_;
 };
 
 struct Observations {

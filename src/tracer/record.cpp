@@ -65,6 +65,20 @@ Result<std::shared_ptr<const CodeMap>> Recorder::code_map(PyCodeObject* code) {
   return place;
 }
 
+// May the variable be read before it is written from `place` on? Variables of callers: as from after their CALL, which is not known here.
+bool Recorder::is_live(const State& state, const VarRef& ref, const Place& place) {
+  if (ref.where == VarRef::Where::kStack || place.block == kReturn) return true;
+  const FrameInfo& info = *state.frames[static_cast<size_t>(place.frame)].info;
+  auto& liveness = liveness_[info.code];
+  if (!liveness) liveness = std::make_unique<Liveness>(info.part->map());
+  if (ref.where == VarRef::Where::kLocal) return ref.frame != place.frame || liveness->local_at(place.block, ref.index);
+  PyObject* name = name_vars_[static_cast<size_t>(ref.index)].name;
+  for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(info.code->co_names); ++k) {
+    if (PyTuple_GET_ITEM(info.code->co_names, k) == name) return liveness->name_at(place.block, static_cast<int>(k));
+  }
+  return true;
+}
+
 namespace {
 
 // Objects that a region may take as given and compare by identity when it is entered.

@@ -56,6 +56,14 @@ Result<Recorder::Step> Recorder::step_call(State& state, const HlInstr& in) {
   for (int k = in.arg; k >= 1; --k) args.push_back(peek(state, k + names_item));
   if (callable.object == nullptr) return refuse(RefusalReason::kUnsupportedCall, "a value of kind " + kind_text(callable));
   if (is_known_callable(callable.object)) {
+    if (names == nullptr) {
+      auto one_of_two = mixed_extreme(callable.object, args);
+      if (!one_of_two) return one_of_two.refusal();
+      if (*one_of_two) {
+        pop_push(state, drop, **one_of_two);
+        return Step::kNext;
+      }
+    }
     auto r = call_known(*this, callable.object, args, names);
     if (!r) return r.refusal();
     pop_push(state, drop, *r);

@@ -120,16 +120,17 @@ Result<Ways> Recorder::make_way(State state, Place place) {
 }
 
 // The back edge must bring every variable in the form in which the loop's head has it.
-Result<bool> Recorder::check_latch(const State& latch, LoopContext& loop) {
-  State state = latch;
+Result<bool> Recorder::check_latch(State& state, LoopContext& loop) {
   normalise(state);
   State head = *loop.head;
   normalise(head);
-  bool fits = true;
+  const Place latch{loop.frame, loop.header};
+  bool outermost = loop.frame == 0 && loop.header == infos_[0]->part->entry();
+  std::vector<VarRef> other_form;
   std::string what;
   for (const VarRef& ref : all_variables(head, loop.frame)) {
     if (ref.where == VarRef::Where::kStack && ref.frame == loop.frame && ref.index == loop.iterator) continue;
-    const Sym& came = at(state, ref);
+    Sym& came = at(state, ref);
     const Sym& had = at(head, ref);
     if (same_sym(came, had)) continue;
     bool carried = std::find(loop.carried.begin(), loop.carried.end(), ref) != loop.carried.end();
@@ -137,24 +138,34 @@ Result<bool> Recorder::check_latch(const State& latch, LoopContext& loop) {
       if (is_untouched(had) && same_sym(came, resolve(ref, had))) continue;
       if (is_untouched(came) && same_sym(resolve(ref, came), had)) continue;
       loop.grow.push_back(ref);
-    } else if (!same_shape(resolve(ref, came), had)) {
-      fits = false;
-      what = kind_text(had) + " then " + kind_text(came);
+      continue;
     }
+    came = resolve(ref, came);
+    if (fits_form(came, had)) continue;
+    bool may_widen = (!is_live(head, ref, latch) || (!outermost && !loop.may_peel)) && common_form(had, came).has_value();
+    if (may_widen) {
+      loop.widen.emplace_back(ref, came);
+    } else {
+      other_form.push_back(ref);
+    }
+    what = kind_text(had) + " then " + kind_text(came);
   }
-  if (!loop.grow.empty() || (!fits && loop.may_peel)) {
-    loop.mismatch = !fits;
+  if (!loop.grow.empty() || !loop.widen.empty() || (!other_form.empty() && loop.may_peel)) {
     abandoned_ = &loop;
     return refuse(RefusalReason::kTypeChange, what);
   }
-  if (!fits) builder_.exit(ExitReason::TypeChange, snapshot_at_place(latch, {loop.frame, loop.header}));
-  return fits;
+  if (!other_form.empty()) {
+    builder_.exit(ExitReason::TypeChange, snapshot_at_place(state, latch));
+    return false;
+  }
+  for (const VarRef& ref : loop.carried) at(state, ref) = coerce(resolve(ref, at(state, ref)), at(head, ref));
+  return true;
 }
 
-Result<Ways> Recorder::run_block(State state, int block) {
+Result<Ways> Recorder::run_block(State state, int block, int first) {
   const CodeMap& map = state.top().info->part->map();
   const CodeBlock& body = map.blocks()[static_cast<size_t>(block)];
-  for (int k = body.first; k <= body.last; ++k) {
+  for (int k = first < 0 ? body.first : first; k <= body.last; ++k) {
     const HlInstr& in = map.instrs()[static_cast<size_t>(k)];
     if (function_->value_types.size() > kMaxValues) return refuse(RefusalReason::kTooLarge, "");
     current_ = &state;
@@ -163,6 +174,11 @@ Result<Ways> Recorder::run_block(State state, int block) {
     current_op_unit_ = in.op_unit;
     before_ = ir::kNoSnapshot;
     builder_.set_line(line_here());
+    for (ValueId flag = flag_looked_into(state, in); flag != ir::kNoValue; flag = flag_looked_into(state, in)) {
+      auto sides = split(state, flag, block, k);
+      if (!sides) return sides.refusal();
+      if (*sides) return std::move(**sides);
+    }
     bool last = k == body.last;
     if (last && (in.target >= 0 || in.op == HL_RETURN_VALUE || in.op == HL_RETURN_CONST)) return end_block(std::move(state), in, block);
     auto done = step(state, in);
@@ -229,7 +245,7 @@ Result<Ways> Recorder::end_conditional(State state, const HlInstr& in, int block
   }
   auto condition = truth(*this, s);
   if (!condition) {
-    if (arms_ > 0 && !map.watched()) {
+    if (may_be_rare(state)) {
       builder_.exit(ExitReason::Unsupported, before());
       return Ways{};
     }

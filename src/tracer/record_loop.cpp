@@ -77,7 +77,14 @@ Result<Ways> Recorder::emit_loop(State state, int header, int peels) {
     abandoned_ = nullptr;
     parent->ops.resize(kept);
     builder_.set_block(parent);
-    if (!loop.grow.empty()) {
+    if (!loop.widen.empty()) {
+      normalise(state);
+      for (const auto& [ref, came] : loop.widen) {
+        auto form = common_form(fetch(state, ref), came);
+        if (form) at(state, ref) = coerce(at(state, ref), *form);
+      }
+    }
+    if (!loop.grow.empty() || !loop.widen.empty()) {
       for (const VarRef& ref : loop.grow) {
         if (std::find(carried.begin(), carried.end(), ref) == carried.end()) carried.push_back(ref);
       }
@@ -439,38 +446,72 @@ Result<Ways> Recorder::after_exhaustion(ir::Op* op, State state, LoopContext& lo
   return out;
 }
 
+bool Recorder::may_run_no_trip(const FrameInfo& info, const HlInstr& in) const {
+  const CodeObservation* seen = request_.observations != nullptr ? request_.observations->find(info.code) : nullptr;
+  return seen != nullptr && seen->ran_no_trip(in.op_unit);
+}
+
 // Runs the first trip before the loop, so that the loop itself begins with the types of later trips.
 Result<Ways> Recorder::peel(State state, int header, int peels) {
+  const FrameInfo& info = *state.top().info;
+  const HlInstr& in = first_instr(info, header);
+  current_info_ = &info;
+  current_op_unit_ = in.op_unit;
+  builder_.set_line(line_here());
+  if (in.op != HL_FOR_ITER) return first_trip(std::move(state), header, peels);
+  ir::SnapshotId before = snapshot_at(state, in.unit);
+  auto bounds = counted(state, before);
+  if (!bounds) return bounds.refusal();
+  auto step = constant(bounds->step);
+  ValueId up = ir::kNoValue, down = ir::kNoValue;
+  if (!step || *step > 0) up = builder_.binary(OpCode::Lt, Type::I64, bounds->lo, bounds->hi);
+  if (!step || *step < 0) down = builder_.binary(OpCode::Gt, Type::I64, bounds->lo, bounds->hi);
+  ValueId any = up != ir::kNoValue ? up : down;
+  if (!step) {
+    ValueId rises = builder_.binary(OpCode::Gt, Type::I64, bounds->step, builder_.const_i64(0));
+    any = builder_.select(Type::I1, rises, up, down);
+  }
+  if (!may_run_no_trip(info, in)) {
+    builder_.guard(any, ExitReason::ZeroTrip, before);
+    return first_trip(std::move(state), header, peels);
+  }
+  ir::Block* parent = builder_.block();
+  ir::Op* op = builder_.if_(any, {});
+  ValueId mark = static_cast<ValueId>(function_->value_types.size());
+  int frame = static_cast<int>(state.frames.size()) - 1;
+  builder_.set_block(op->blocks[0]);
+  auto some = first_trip(state, header, peels);
+  if (!some) return some;
+  builder_.set_block(op->blocks[1]);
+  State skipped = state;
+  for (int k = 0; k < in.arg; ++k) skipped.top().stack.pop_back();
+  int to = info.part->map().block_at(in.target);
+  Result<Ways> none = Ways{};
+  if (edge_kind(info, header, to) == Edge::kExit) {
+    builder_.exit(edge_reason(info, header, to), snapshot_at_place(skipped, {frame, to}));
+  } else {
+    none = make_way(std::move(skipped), {frame, to});
+  }
+  if (!none) return none;
+  builder_.set_block(parent);
+  return merge(op, mark, std::move(*some), std::move(*none), state, {frame, header});
+}
+
+Result<Ways> Recorder::first_trip(State state, int header, int peels) {
   const FrameInfo& info = *state.top().info;
   LoopContext loop;
   loop.frame = static_cast<int>(state.frames.size()) - 1;
   loop.header = header;
   const HlInstr& in = first_instr(info, header);
-  current_info_ = &info;
-  current_op_unit_ = in.op_unit;
-  builder_.set_line(line_here());
   loops_.push_back(&loop);
   Result<Ways> ways = Ways{};
   if (in.op == HL_FOR_ITER) {
-    ir::SnapshotId before = snapshot_at(state, in.unit);
-    auto bounds = counted(state, before);
-    if (!bounds) {
-      loops_.pop_back();
-      return bounds.refusal();
-    }
-    auto step = constant(bounds->step);
-    ValueId up = ir::kNoValue, down = ir::kNoValue;
-    if (!step || *step > 0) up = builder_.binary(OpCode::Lt, Type::I64, bounds->lo, bounds->hi);
-    if (!step || *step < 0) down = builder_.binary(OpCode::Gt, Type::I64, bounds->lo, bounds->hi);
-    ValueId any = up != ir::kNoValue ? up : down;
-    if (!step) {
-      ValueId rises = builder_.binary(OpCode::Gt, Type::I64, bounds->step, builder_.const_i64(0));
-      any = builder_.select(Type::I1, rises, up, down);
-    }
-    builder_.guard(any, ExitReason::ZeroTrip, before);
     Sym iterator = state.top().stack.back();
-    state.top().stack.back() = iterator_at(iterator, builder_.binary(OpCode::Add, Type::I64, bounds->lo, bounds->step));
-    auto element = element_at(iterator, bounds->lo);
+    bool range = iterator.kind == PyKind::RangeIter;
+    ValueId i = range ? iterator.v[0] : (*iterator.items)[1].v[0];
+    ValueId step = range ? iterator.v[2] : builder_.const_i64(1);
+    state.top().stack.back() = iterator_at(iterator, builder_.binary(OpCode::Add, Type::I64, i, step));
+    auto element = element_at(iterator, i);
     if (!element) {
       loops_.pop_back();
       return element.refusal();

@@ -135,7 +135,8 @@ bool Recorder::mismatch(Way& a, Way& b, VarRef* which) {
   return false;
 }
 
-// Where two arms bring a variable to one place in different forms, the arm that differs from the enclosing loop's head leaves.
+// Where two arms bring a variable to one place in different forms, it becomes an Either; where that cannot be, the arm leaves that
+// differs from the head of the enclosing loop.
 void Recorder::settle_mismatches(ir::Op* op, Ways* a, Ways* b) {
   for (size_t k = 0; k < a->size();) {
     Way* other = find_way(*b, (*a)[k].place);
@@ -144,19 +145,28 @@ void Recorder::settle_mismatches(ir::Op* op, Ways* a, Ways* b) {
       ++k;
       continue;
     }
+    Sym& sa = at((*a)[k].state, ref);
+    Sym& sb = at(other->state, ref);
+    auto form = common_form(sa, sb);
+    if (form) {
+      builder_.set_block(op->blocks[0]);
+      sa = coerce(sa, *form);
+      builder_.set_block(op->blocks[1]);
+      sb = coerce(sb, *form);
+      continue;
+    }
     bool a_leaves = false;
     if (!loops_.empty() && loops_.back()->head != nullptr && ref.where != VarRef::Where::kStack) {
       State head = *loops_.back()->head;
       normalise(head);
       if (ref.where == VarRef::Where::kGlobal || static_cast<size_t>(ref.frame) < head.frames.size()) {
-        a_leaves = same_shape(at(head, ref), at(other->state, ref));
+        a_leaves = same_shape(at(head, ref), sb);
       }
     }
+    builder_.set_block(op->blocks[a_leaves ? 0 : 1]);
     if (a_leaves) {
-      builder_.set_block(op->blocks[0]);
       leave_way(a, k, ExitReason::TypeChange);
     } else {
-      builder_.set_block(op->blocks[1]);
       leave_way(b, static_cast<size_t>(other - b->data()), ExitReason::TypeChange);
     }
   }

@@ -24,9 +24,12 @@ void Recorder::pop_push(State& state, int n, Sym s) {
   stack.push_back(std::move(s));
 }
 
+// Is this a way that was not seen running: of code that was not watched, or of a form that a variable may have?
+bool Recorder::may_be_rare(const State& state) const { return splits_ > 0 || (arms_ > 0 && !state.top().info->part->map().watched()); }
+
 // What cannot be compiled leaves where it may be rare, and refuses where it was seen running.
 Result<Recorder::Step> Recorder::unsupported(State& state, const HlInstr& in) {
-  if (arms_ > 0 && !state.top().info->part->map().watched()) return leave_here(ExitReason::Unsupported);
+  if (may_be_rare(state)) return leave_here(ExitReason::Unsupported);
   switch (in.op) {
     case HL_YIELD_VALUE:
     case HL_SEND:
@@ -89,8 +92,8 @@ Result<Recorder::Step> Recorder::step(State& state, const HlInstr& in) {
     default: return unsupported(state, in);
   }
   if (done || abandoned_ != nullptr || wants_restart_) return done;
-  // An operation that is not compiled, on a way that was not watched and may be rare.
-  if (arms_ > 0 && !state.top().info->part->map().watched()) return leave_here(ExitReason::Unsupported);
+  // An operation that is not compiled, on a way that may be rare.
+  if (may_be_rare(state)) return leave_here(ExitReason::Unsupported);
   return done;
 }
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "ir/builder.h"
+#include "tracer/liveness.h"
 #include "tracer/record.h"
 #include "tracer/record_state.h"
 #include "tracer/semantics.h"
@@ -61,7 +62,7 @@ class Recorder final : public Emit {
     const State* head = nullptr;
     std::vector<VarRef> carried;
     std::vector<VarRef> grow;      // found to change though not carried
-    bool mismatch = false;         // a carried variable came back in another form
+    std::vector<std::pair<VarRef, Sym>> widen;  // came back in another form, of which only the form counts here
   };
   enum class Step : uint8_t { kNext, kEnded };
   enum class Edge : uint8_t { kExit, kWay, kInline };
@@ -89,7 +90,7 @@ class Recorder final : public Emit {
 
   // record_flow.cpp
   Result<Ways> run_from(State state, int block);
-  Result<Ways> run_block(State state, int block);
+  Result<Ways> run_block(State state, int block, int first = -1);  // from instruction `first`, -1: all
   Result<Ways> settle(Ways ways, int frame, const FrameInfo* info, int block, bool after_loop);
   int owned_way(const Ways& ways, int frame, const FrameInfo& info, int block, bool after_loop);
   Result<Ways> run_owned(Ways ways, size_t k, int peels = -1);  // peels >= 0: it is a loop of which so many trips are peeled off
@@ -97,7 +98,7 @@ class Recorder final : public Emit {
   ExitReason edge_reason(const FrameInfo& info, int from, int to);
   Result<Ways> follow(State state, int from, int to);            // inside an arm or a body: runs what belongs to it alone
   Result<Ways> make_way(State state, Place place);
-  Result<bool> check_latch(const State& state, LoopContext& loop); // false: left through an exit
+  Result<bool> check_latch(State& state, LoopContext& loop);     // false: left through an exit
   Result<Ways> branch(State state, const HlInstr& in, ValueId condition, int block, int if_true, int if_false);
   Result<Ways> end_block(State state, const HlInstr& in, int block);
   Result<Ways> end_conditional(State state, const HlInstr& in, int block);
@@ -113,6 +114,16 @@ class Recorder final : public Emit {
   void normalise(State& state);
   ValueId dummy(ir::Type type);
 
+  // record_either.cpp
+  static bool fits_form(const Sym& s, const Sym& like);
+  std::optional<Sym> common_form(const Sym& a, const Sym& b);
+  Sym dummy_form(const Sym& like);
+  void collect_parts_types(const Sym& like, std::vector<ValueId>* out);
+  Sym coerce(const Sym& s, const Sym& like);
+  ValueId flag_looked_into(State& state, const HlInstr& in);
+  Result<std::optional<Ways>> split(State& state, ValueId flag, int block, int instr);
+  Result<std::optional<Sym>> mixed_extreme(PyObject* callable, const std::vector<Sym>& args);
+
   // record_loop.cpp
   Result<Ways> emit_loop(State state, int header, int peels);
   Result<Ways> build_for(State state, LoopContext& loop);
@@ -121,6 +132,8 @@ class Recorder final : public Emit {
   Result<Ways> finish_loop(ir::Op* op, ValueId mark, State state, const State& head, LoopContext& loop, Ways ways, bool is_for);
   Result<Ways> after_exhaustion(ir::Op* op, State state, LoopContext& loop, Ways out);
   Result<Ways> peel(State state, int header, int peels);
+  Result<Ways> first_trip(State state, int header, int peels);
+  bool may_run_no_trip(const FrameInfo& info, const HlInstr& in) const;
   std::vector<VarRef> stored_in_loop(State& state, int header);
   const HlInstr& first_instr(const FrameInfo& info, int block) const;
   struct Counted {                 // a counted loop over a range or an array
@@ -140,6 +153,7 @@ class Recorder final : public Emit {
   Result<Step> get_iter(State& state);
   Result<Sym> load_local(State& state, const HlInstr& in, int index);
   Result<Step> unsupported(State& state, const HlInstr& in);
+  bool may_be_rare(const State& state) const;
   Result<Step> leave_here(ExitReason reason);
   Sym pop(State& state);
   void push(State& state, Sym s) { state.top().stack.push_back(std::move(s)); }
@@ -167,6 +181,7 @@ class Recorder final : public Emit {
   void guard_function(PyObject* function);
 
   Result<std::shared_ptr<const CodeMap>> code_map(PyCodeObject* code);
+  bool is_live(const State& state, const VarRef& ref, const Place& place);
   int line_here() const;
 
   const RecordRequest request_;
@@ -184,6 +199,7 @@ class Recorder final : public Emit {
 
   std::vector<std::unique_ptr<FrameInfo>> infos_;
   std::unordered_map<PyCodeObject*, std::shared_ptr<const CodeMap>> maps_;
+  std::unordered_map<PyCodeObject*, std::unique_ptr<Liveness>> liveness_;
   std::vector<LoopContext*> loops_;
   LoopContext* abandoned_ = nullptr;           // set while a Refusal unwinds to the loop that will be tried again
   std::map<std::string, std::vector<VarRef>> carried_hints_;
@@ -192,6 +208,7 @@ class Recorder final : public Emit {
   std::vector<NameVar> name_vars_;
   std::set<std::string> stored_names_;
   bool wants_restart_ = false;
+  int splits_ = 0;                             // how many splits by form are open
   int arms_ = 0;                               // how many conditional arms are open
 };
 
