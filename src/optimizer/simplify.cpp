@@ -145,7 +145,7 @@ class Simplifier {
     block(*op->blocks[0]);
     block(*op->blocks[1]);
     for (int side = 0; side < 2; ++side) {
-      if (only_exit(*op->blocks[side]) && !ends_in_exit(*op->blocks[1 - side])) return guard_instead(*op, side, out);
+      if (becomes_guard(*op->blocks[side]) && !ends_in_exit(*op->blocks[1 - side])) return guard_instead(*op, side, out);
     }
     if (!ends_in_exit(*op->blocks[0]) && !ends_in_exit(*op->blocks[1])) {
       same_results(*op);
@@ -169,7 +169,15 @@ class Simplifier {
     return true;
   }
 
-  static bool only_exit(const Block& block) { return block.ops.size() == 1 && block.ops[0]->code == OpCode::Exit; }
+  // An arm that only leaves. The guard in its place has a snapshot that stands behind the branch, so its reason must be one of those that
+  // are never forced (may_be_forced).
+  static bool becomes_guard(const Block& block) {
+    if (block.ops.size() != 1 || block.ops[0]->code != OpCode::Exit) return false;
+    Op guard;
+    guard.code = OpCode::Guard;
+    guard.imm = block.ops[0]->imm;
+    return !may_be_forced(guard);
+  }
 
   bool guard_instead(Op& op, int leaving, Ops& out) {
     ValueId condition = op.operands[0];
@@ -219,7 +227,8 @@ class Simplifier {
     if (op.results.size() != 1 || !only_yields(*op.blocks[1]) || op.blocks[0]->ops.size() != 2) return false;
     Op* add = op.blocks[0]->ops[0];
     const ValueId base = editor_.find(op.blocks[1]->ops.back()->operands[0]);
-    if (add->code != OpCode::AddO && !(add->code == OpCode::Add && is_int(add->type))) return false;
+    // Not addo: its snapshot stands inside the arm, so it could be left there only when the arm would run.
+    if (add->code != OpCode::Add || !is_int(add->type)) return false;
     if (editor_.find(op.blocks[0]->ops.back()->operands[0]) != add->result()) return false;
     if (add->operands[0] != base || !editor_.is_const(add->operands[1])) return false;
     Op* amount = editor_.make(OpCode::Select, add->type, {op.operands[0], add->operands[1], editor_.constant(add->type, 0)}, op.line);
