@@ -534,7 +534,7 @@ def test_notebook_cell_run_again_is_warm():
         ns = {"n": 20000}
         exec(compile(text, "<cell>", "exec"), ns)
         assert ns["s"] == 3 * 19999 * 10000
-        compiled.append(hotloop.stats()["regions_compiled"])
+        compiled.append(hotloop.stats()["compiled"])
     assert compiled[-1] == compiled[1], compiled
     """)
 

@@ -118,3 +118,13 @@ def test_native_code_is_entered():
 def test_exits_are_forced(mode):
     _, jit = outcome(mode)
     assert jit.total.get("exits_forced", 0) > 100, jit.total
+
+
+@needs_hotloop
+@pytest.mark.parametrize("mode", mode_params())
+def test_compiler_agrees_with_itself(mode):
+    """No recording fails the verifier, nothing that passed it fails in the back end."""
+    _, jit = outcome(mode)
+    names = ("refusals.VerifierFailed", "refusals.CodegenFailed")
+    bad = sorted({k.split("#")[0] for k, s in jit.stats.items() if any(s.get(n) for n in names)})
+    assert not bad, f"{len(bad)} cases: {bad}"
