@@ -3,6 +3,7 @@
 // Needs tracer/observation.h, hotness.cpp. Promises: the interpreter executes, this only looks; each location is silenced after its first event (calls
 // after a few), so that watching costs about nothing after one trip; one recording at a time, in one thread; a recording that does not come to its
 // end is given up.
+#include <algorithm>
 #include <ctime>
 
 #include "base/log.h"
@@ -133,7 +134,8 @@ int session_jump(Runtime& rt, PyThreadState* ts, Loop& loop) {
     session.progress_ns = now;
     session.progress_jumps = session.jumps;
     if (++session.trips < session.needed_trips) return 1;
-    if (session.trips < kMaxTrips && now - session.started_ns < kWatchNs) return 1;
+    // A low threshold asks for compiling at once, and makes tests repeatable.
+    if (session.trips < std::min<int64_t>(kMaxTrips, rt.options.threshold) && now - session.started_ns < kWatchNs) return 1;
     return hl_other_tools_active(ts, loop.info->code) ? (give_up(rt), 0) : 2;
   }
   if ((session.jumps & 255) == 0 && now_ns() - session.progress_ns > kGiveUpNs) {
