@@ -168,7 +168,8 @@ void Emitter::emit_Abs(const Op& op) {
 // Powers of two need no division: floor is what an arithmetic shift and a mask compute.
 bool Emitter::divide_by_constant(const Op& op, bool want_mod) {
   ValueId b = op.operands[1];
-  if (!is_const(b) || const_bits(b) <= 0 || !std::has_single_bit(static_cast<uint64_t>(const_bits(b)))) return false;
+  if (!is_const(b) || const_bits(b) <= 0) return false;
+  if (!std::has_single_bit(static_cast<uint64_t>(const_bits(b)))) return divide_by_reciprocal(op, want_mod);
   int shift = std::countr_zero(static_cast<uint64_t>(const_bits(b)));
   Gp to = sized(result_gp(op), op.type);
   Gp from = gp(op.operands[0]);
@@ -187,6 +188,46 @@ bool Emitter::divide_by_constant(const Op& op, bool want_mod) {
   }
   move_gp(to, from);
   if (shift != 0) cc_.emit(is_signed(op.type) ? I::kIdSar : I::kIdShr, to, Imm(shift));
+  return true;
+}
+
+// Other constants: a multiplication by a 64-bit reciprocal instead of a division (Granlund and Montgomery 1994). The dividend is first
+// made non-negative and below 2^63, by its complement if need be: floor(n / d) = ~floor(~n / d). For such n, with
+// s = ceil(log2 d) - 1 and m = floor(2^(64 + s) / d) + 1 < 2^64, floor(n / d) = n * m >> (64 + s).
+bool Emitter::divide_by_reciprocal(const Op& op, bool want_mod) {
+  Type type = op.type;
+  if (type == Type::U64) return false;  // would need 65 bits
+  auto d = static_cast<uint64_t>(const_bits(op.operands[1]));
+  int shift = 63 - std::countl_zero(d);  // d is no power of two: ceil(log2 d) - 1
+  auto reciprocal = static_cast<uint64_t>(((static_cast<unsigned __int128>(1) << (64 + shift)) / d) + 1);
+  Gp to = result_gp(op);
+  Gp from = temp_gp(), quotient = temp_gp(), high = temp_gp(), sign = temp_gp();
+  conv_int_to_int(from, gp(op.operands[0]), Type::I64, type);
+  move_gp(quotient, from);
+  if (is_signed(type)) {
+    move_gp(sign, from);
+    cc_.sar(sign, Imm(63));
+    cc_.xor_(quotient, sign);
+  }
+  Gp low = temp_gp();
+  load_const(low, static_cast<int64_t>(reciprocal), false);
+  cc_.mul(high, low, quotient);
+  if (shift != 0) cc_.shr(high, Imm(shift));
+  if (is_signed(type)) cc_.xor_(high, sign);
+  if (!want_mod) {
+    if (wide(type)) move_gp(to, high);
+    else cc_.mov(to.r32(), high.r32());
+    return true;
+  }
+  if (d <= INT32_MAX) {
+    cc_.imul(high, high, Imm(static_cast<int64_t>(d)));
+  } else {
+    load_const(low, static_cast<int64_t>(d), false);
+    cc_.imul(high, low);
+  }
+  cc_.sub(from, high);
+  if (wide(type)) move_gp(to, from);
+  else cc_.mov(to.r32(), from.r32());
   return true;
 }
 

@@ -64,7 +64,6 @@ class Emitter {
   // ---- emitter.cpp
   void emit_block(const ir::Block& block);
   void emit_op(const ir::Op& op);
-  void load_inputs();
   void refuse(const std::string& problem);
   bool avx() const { return options_.features.avx; }
   ir::Type type_of(ir::ValueId v) const { return f_.type_of(v); }
@@ -102,6 +101,7 @@ class Emitter {
   void shift_into(const Gp& to, const Gp& a, ir::ValueId count, InstId inst, InstId bmi_inst, ir::Type type);
   void divide(const ir::Op& op, bool want_mod);
   bool divide_by_constant(const ir::Op& op, bool want_mod);
+  bool divide_by_reciprocal(const ir::Op& op, bool want_mod);
   void exit_unless_fits(const Gp& value, ir::Type type, Label exit);
   void add_sub_checked(const ir::Op& op, InstId inst, bool commutes);
 
@@ -172,7 +172,6 @@ class Emitter {
   bool leaves(const ir::Block& block) const;   // never comes back: belongs out of line
   void keep_loop_exits(const ir::Block& block);
   IfLabels& if_labels(const ir::Op* op);
-  Label arm_label(const ir::Block& block);
 
   // ---- emit_exits.cpp
   Label exit_label(const ir::Op& op);           // the cold stub of an op with an exit
