@@ -127,6 +127,7 @@ void CheckElimination::loop(Op* op, Ops& out, bool conditional) {
   loops_.pop_back();
   for (Op* moved : before) process(moved, out, conditional);
   if (options_.hoist) hoist_loads(*op, out);
+  if (options_.final) carry_stores(*op, out);
   for (ValueId v : op->results) set_depth(v, here());
   facts_.leave_loop(*op);
   out.push_back(op);
@@ -189,9 +190,13 @@ void CheckElimination::bound(Op* op, Ops& out, bool conditional) {
     return;
   }
   if (can_hoist()) {
-    const ValueId wrapped = not_negative ? kNoValue : hoist_fixed_bound(*op);
-    if (wrapped != kNoValue || hoist_bound(*op)) {
-      editor_.replace(op->result(), wrapped != kNoValue ? wrapped : i);
+    // An index from outside of all loops may well count from the end; one that an outer loop steps through hardly.
+    const bool entry_value = !not_negative && depth_of(i) == 0;
+    ValueId index = entry_value ? hoist_fixed_bound(*op) : kNoValue;
+    if (index == kNoValue && hoist_bound(*op, conditional)) index = i;
+    if (index == kNoValue && !not_negative && !entry_value) index = hoist_fixed_bound(*op);
+    if (index != kNoValue) {
+      editor_.replace(op->result(), index);
       return;
     }
   }

@@ -1,6 +1,7 @@
-// The walk that proves checks away or moves them in front of loops; checks.cpp proves, hoist.cpp moves.
+// The walk that proves checks away or moves them in front of loops; checks.cpp proves, hoist.cpp moves, carry.cpp uses the proofs
+// for loads of what the trip before stored.
 //
-// Needs optimizer/facts.h. Internal to the two files.
+// Needs optimizer/facts.h. Internal to the three files.
 #pragma once
 #include <initializer_list>
 #include <map>
@@ -38,6 +39,11 @@ class CheckElimination {
   void if_(Op* op, Ops& out);
   void hoist_loads(Op& loop, Ops& out);
   bool load_in_bounds(const Op& load);
+  // carry.cpp
+  void carry_stores(Op& loop, Ops& out);
+  bool carry_store(Op& loop, const Op& store, size_t load_at, Ops& out);
+  bool first_index(const Op& loop, const Op& store, const Op& load, std::vector<Term>* indices);
+  ValueId first_value(const Op& loop, const Op& load, const std::vector<Term>& indices, Ops& out);
   void bound(Op* op, Ops& out, bool conditional);
   void guard(Op* op, Ops& out, bool conditional);
   void arithmetic(Op* op, Ops& out, bool conditional);
@@ -66,7 +72,7 @@ class CheckElimination {
   bool unit_step() const;
   Direction direction(ValueId v, int depth);
   ValueId at_index(ValueId v, ValueId index, int& budget);
-  bool hoist_bound(const Op& op);
+  bool hoist_bound(const Op& op, bool conditional);
   ValueId hoist_fixed_bound(const Op& op);
   bool hoist_guard(const Op& op, bool conditional);
   bool hoist_arithmetic(Op* op);
@@ -78,6 +84,7 @@ class CheckElimination {
   Facts facts_;
   std::vector<uint32_t> depth_;  // by value: loops around its definition
   std::vector<Loop> loops_;
+  bool conditional_ = false;     // the check being moved is under an if of its loop
   bool covers_empty_ = false;    // the condition being made holds when the loop makes no trip
   std::map<std::pair<ValueId, int64_t>, ValueId> dims_;  // (array, axis) → an arr_dim value
 };

@@ -85,6 +85,21 @@ Op* Editor::make(OpCode code, Type type, std::span<const ValueId> operands, int3
   return op;
 }
 
+ValueId Editor::make_result(Op& op, Type type) {
+  const ValueId v = function_.new_value(type);
+  define(v, &op);
+  op.results.push_back(v);
+  return v;
+}
+
+ValueId Editor::make_param(Op& op, Block& block, Type type) {
+  const ValueId v = function_.new_value(type);
+  define(v, nullptr);
+  owners_[v] = &op;
+  block.params.push_back(v);
+  return v;
+}
+
 namespace {
 
 void rewrite(SnapValue& value, Editor& editor) {

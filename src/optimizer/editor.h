@@ -55,6 +55,10 @@ class Editor {
     return make(code, type, std::span<const ValueId>(operands.begin(), operands.size()), line);
   }
 
+  // A new result of a structured op, a new parameter of its block.
+  ValueId make_result(Op& op, Type type);
+  ValueId make_param(Op& op, Block& block, Type type);
+
   void resolve_operands(Op& op) {
     for (ValueId& v : op.operands) v = find(v);
   }

@@ -243,9 +243,8 @@ void Facts::assume(ValueId condition, bool truth) {
 
 // `a or b` with one side refuted by what is known by now.
 void Facts::resolve_choices() {
-  const size_t first = choices_.size() > 16 ? choices_.size() - 16 : 0;
-  const size_t end = choices_.size();
-  for (size_t k = first; k < end; ++k) {
+  const size_t first = choices_.size() > 24 ? choices_.size() - 24 : 0;
+  for (size_t k = first; k < choices_.size() && k < first + 64; ++k) {  // what is assumed may be a choice again
     const Op* op = editor_.def(choices_[k]);
     const ValueId a = editor_.find(op->operands[0]);
     const ValueId b = editor_.find(op->operands[1]);

@@ -116,6 +116,7 @@ void Facts::define_division(const Op& op, ValueId r) {
   const ValueId b = editor_.find(op.operands[1]);
   const Interval range_a = tight_range(a);
   const Interval range_b = tight_range(b);
+  if (range_a.lo > range_a.hi || range_b.lo > range_b.hi) return;  // never reached
   if (op.code == OpCode::FloorMod) {
     if (range_b.lo >= 1) {
       refine(r, {0, range_b.hi - 1});

@@ -6,6 +6,8 @@
 // trip"), unless that is implied. A check that fails for nothing only costs an exit (reason Hoisted).
 #include "optimizer/checks.h"
 
+#include <algorithm>
+
 namespace hotloop::optimizer {
 
 using namespace ir;
@@ -59,6 +61,9 @@ ValueId CheckElimination::emit(OpCode code, Type type, std::initializer_list<Val
 
 // a <= b as a value in front of the loop; a constant when it is known.
 ValueId CheckElimination::emit_le(Term a, Term b) {
+  for (Term* t : {&a, &b}) {
+    if (t->v != kNoValue && editor_.is_const(t->v)) *t = Term{kNoValue, t->c + facts_.range(t->v).lo};
+  }
   if (facts_.prove_le(a, b)) return editor_.const_i1(true);
   if (facts_.prove_le(Term{b.v, b.c + 1}, a)) return editor_.const_i1(false);
   for (ValueId v : {a.v, b.v}) {
@@ -234,6 +239,12 @@ ValueId CheckElimination::from_limits(Term variant, Term fixed, bool upper) {
   // A number only where it comes from the loop: 255 as the limit of a loaded byte says nothing about the program.
   if (limit > -far && limit < far && direction(variant.v, 6) != Direction::kNone) limits.insert(limits.begin(), Term{kNoValue, limit});
   const Op& loop = *loops_.back().op;
+  if (!conditional_ && loop.code == OpCode::For && step_sign() != 0) {
+    // In every trip: the limit that the loop itself sets is reached, others say no more.
+    const ValueId own = loop.operands[upper == (step_sign() > 0) ? 1 : 0];
+    const auto at = std::find_if(limits.begin(), limits.end(), [&](const Term& t) { return t.v == own; });
+    if (at != limits.end()) limits = {*at};
+  }
   ValueId result = kNoValue;
   int used = 0;
   for (Term t : limits) {
@@ -295,11 +306,12 @@ ValueId CheckElimination::hoisted_condition(ValueId condition) {
   const ValueId a = editor_.find(op->operands[0]);
   const ValueId b = editor_.find(op->operands[1]);
   if (op->type == Type::I1 && op->code == OpCode::Or) {
+    // The left side is the check itself, the right one a way out ("no trip"): without the check nothing is gained.
     const ValueId left = hoisted_condition(a);
+    if (left == kNoValue) return kNoValue;
     const ValueId right = hoisted_condition(b);
     covers_empty_ = false;
-    if (left == kNoValue || right == kNoValue) return left == kNoValue ? right : left;
-    return emit_either(left, right);
+    return right == kNoValue ? left : emit_either(left, right);
   }
   if (op->type != Type::I64) return kNoValue;
   switch (op->code) {
@@ -313,10 +325,14 @@ ValueId CheckElimination::hoisted_condition(ValueId condition) {
 
 // ---- the checks ------------------------------------------------------------------------------------------------
 
-bool CheckElimination::hoist_bound(const Op& op) {
+bool CheckElimination::hoist_bound(const Op& op, bool conditional) {
   const ValueId i = op.operands[0];
   const ValueId n = op.operands[1];
   if (!invariant(n)) return false;
+  // Known to start below zero, as in a[i - 1] from i = 0: that trip would fail every time.
+  const Wide least = facts_.tight_range(i).lo;
+  if (least < 0 && least > -(static_cast<Wide>(1) << 62)) return false;
+  conditional_ = conditional;
   covers_empty_ = false;
   const ValueId low = facts_.prove_at_least(i, 0) ? editor_.const_i1(true) : hoisted_le(Term{kNoValue, 0}, Term{i, 0});
   if (low == kNoValue) return false;
@@ -333,7 +349,7 @@ bool CheckElimination::hoist_bound(const Op& op) {
   return true;
 }
 
-// a[k] with k and the array fixed, k's sign unknown: the wrapped index, or kNoValue.
+// a[k] with k and the array fixed and k's sign unknown or negative: the wrapped index, or kNoValue.
 ValueId CheckElimination::hoist_fixed_bound(const Op& op) {
   const ValueId i = op.operands[0];
   const ValueId n = op.operands[1];
@@ -352,6 +368,7 @@ ValueId CheckElimination::hoist_fixed_bound(const Op& op) {
 bool CheckElimination::hoist_guard(const Op& op, bool conditional) {
   const bool is_bound = op.imm == static_cast<int64_t>(ExitReason::Bounds) || op.imm == static_cast<int64_t>(ExitReason::Hoisted);
   if (conditional && !is_bound) return false;
+  conditional_ = conditional;
   covers_empty_ = false;
   const ValueId condition = hoisted_condition(op.operands[0]);
   if (condition == kNoValue) return false;

@@ -38,6 +38,7 @@ void run_all(PassRunner& passes, const PipelineOptions& options) {
     clean(passes);
     passes.run("gvn", number_values);
     passes.run("licm", hoist_invariants);
+    passes.run("gvn", number_values);  // header reads that came out of different blocks
   }
   clean(passes);
   passes.run("dce", eliminate_dead_code);
