@@ -22,9 +22,9 @@ static_assert(offsetof(Activation, breaker) == 16);
 static_assert(offsetof(Activation, force_countdown) == 24);
 static_assert(offsetof(Activation, forced) == 32);
 
-// The rule of forced exits, the same for the evaluator and for emitted code: every op that may exit (ops.def: kExits), except `exit` itself,
-// first subtracts 1 from the countdown. When that gives 0, it leaves through its own exit with `forced` set, whatever its operands are, and
-// without looking at them. `exit` leaves anyway: it neither counts nor sets `forced`.
+// The rule of forced exits, the same for the evaluator and for emitted code: every op for which ir::may_be_forced() holds first subtracts 1
+// from the countdown. When that gives 0, it leaves through its own exit with `forced` set, whatever its operands are, and without
+// looking at them. Other ops neither count nor set `forced`.
 inline bool count_forced_exit(Activation* activation) {
   if (--activation->force_countdown != 0) return false;
   activation->forced = 1;

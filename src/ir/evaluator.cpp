@@ -46,6 +46,12 @@ float sse_sqrt(float a) {
   return a;
 }
 
+// The value itself; a signalling NaN becomes quiet, as in every SSE operation.
+template <typename Float>
+Float quieted(Float a) {
+  return sse_mul(a, Float(1));
+}
+
 template <typename T>
 struct Tag {
   using type = T;
@@ -212,8 +218,12 @@ class Machine {
   // An op that may exit: `compute` stores the result and says whether the op succeeded.
   template <typename Compute>
   Flow checked(const Op& op, Compute&& compute) {
-    observe(op);
-    if ((may_be_forced(op) && count_forced_exit(activation_)) || !compute()) return leave(op);
+    const bool forceable = may_be_forced(op);
+    if (forceable) observe(op);
+    if ((forceable && count_forced_exit(activation_)) || !compute()) {
+      if (!forceable) observe(op);
+      return leave(op);
+    }
     return Flow::kNext;
   }
   template <typename Compute>
@@ -294,10 +304,10 @@ Flow Machine::run_Abs(const Op& op) {
   return over_numbers(op, UNARY(a < T(0) ? static_cast<T>(-static_cast<UnsignedOf<T>>(a)) : a), UNARY(std::fabs(a)));
 }
 Flow Machine::run_Sqrt(const Op& op) { return over_floats(op, UNARY(sse_sqrt(a))); }
-Flow Machine::run_Floor(const Op& op) { return over_floats(op, UNARY(std::floor(a))); }
-Flow Machine::run_Ceil(const Op& op) { return over_floats(op, UNARY(std::ceil(a))); }
-Flow Machine::run_Trunc(const Op& op) { return over_floats(op, UNARY(std::trunc(a))); }
-Flow Machine::run_Rint(const Op& op) { return over_floats(op, UNARY(std::nearbyint(a))); }
+Flow Machine::run_Floor(const Op& op) { return over_floats(op, UNARY(std::floor(quieted(a)))); }
+Flow Machine::run_Ceil(const Op& op) { return over_floats(op, UNARY(std::ceil(quieted(a)))); }
+Flow Machine::run_Trunc(const Op& op) { return over_floats(op, UNARY(std::trunc(quieted(a)))); }
+Flow Machine::run_Rint(const Op& op) { return over_floats(op, UNARY(std::nearbyint(quieted(a)))); }
 Flow Machine::run_Copysign(const Op& op) { return over_floats(op, BINARY(std::copysign(a, b))); }
 
 Flow Machine::run_FloorDiv(const Op& op) {

@@ -9,8 +9,8 @@
 
 namespace hotloop::ir {
 
-// Told of every snapshot that a run comes by, before the op that names it runs: ops that may exit, loops with a state before. `cells` holds the
-// values by ValueId. Tests use it to know all states in which a run may leave.
+// Told of every snapshot that is the state of the run when it comes by: at ops that may exit, before they run (where may_be_forced() is false
+// only when they leave), and at loops with a state before. `cells` holds the values by ValueId. Tests use it to know all states in which a run may leave.
 class SnapshotObserver {
  public:
   virtual ~SnapshotObserver() = default;

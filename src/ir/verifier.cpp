@@ -15,9 +15,9 @@
 //  V10 poll stands at the head of the body of a for or loop: only pure ops come before it.
 //  V11 The state before a loop is not left through across a store: no exit through it with a store between the exit and the loop, none inside or
 //      behind a loop that stores (T36).
-//  V12 Inputs are the body's parameters in order; tables and entry guards name existing objects; for has a step that is not the constant 0.
+//  V12 Inputs are the body's parameters in order; tables and entry guards name existing objects.
 //
-// Gaps (not checked): REQUIRES of ops.def that depend on values (divisors, shift counts, index ranges, conversions in range); that a snapshot
+// Gaps (not checked): REQUIRES of ops.def that depend on values (divisors, steps, shift counts, index ranges, conversions in range); that a snapshot
 // describes the truth; other effects between a snapshot's resume point and its guards than V11; that hoisted loads are not stale.
 #include "ir/verifier.h"
 

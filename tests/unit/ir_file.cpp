@@ -161,9 +161,6 @@ std::string IrFile::result_text(const RunResult& result) const {
   return text;
 }
 
-#if !HOTLOOP_HAVE_OPTIMIZER
-std::string IrFile::optimise(ir::Function&, bool, bool) const { return {}; }
-#else
 std::string IrFile::optimise(ir::Function& function, bool hoist, bool lower) const {
   optimizer::PipelineOptions options;
   options.verify = true;
@@ -172,7 +169,6 @@ std::string IrFile::optimise(ir::Function& function, bool hoist, bool lower) con
   const base::Result<bool> done = optimizer::optimize(function, options);
   return done ? std::string() : "optimize: " + done.refusal().message();
 }
-#endif
 
 std::string IrFile::check_run(Run& run, bool optimised) {
   ir::Function& function = optimised ? *optimised_function_ : *function_;
