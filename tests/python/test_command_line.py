@@ -81,25 +81,31 @@ def without_runpy(text: str) -> str:
     return "".join(line for line in lines if '"<frozen runpy>"' not in line)
 
 
+QUICK = [
+    ("show.py", "a", "--threads"),
+    ("fail.py", "a"),
+    ("interrupt.py",),
+    ("linked/link.py",),
+    ("-m", "package", "a"),
+    ("missing.py",),
+    ("-c", "import sys; print(sys.argv, sys.path[0] == '', __name__, sorted(globals()))", "a", "-c"),
+]
+SLOW = [
+    *((name, "a", "--threads") for name in PROGRAMS if "/" not in name and name != "show.py"),
+    ("./show.py",),
+    ("../{name}/show.py", "-m", "x"),
+    ("{folder}/show.py",),
+    ("folder", "a"),
+    ("-m", "show", "a"),
+    ("-m", "package.part"),
+    ("-m", "fail"),
+    ("linked",),
+    ("-m", "missing"),
+]
+
+
 @pytest.mark.parametrize(
-    "words",
-    [
-        *((name, "a", "--threads") for name in PROGRAMS if "/" not in name),
-        ("./show.py",),
-        ("../{name}/show.py", "-m", "x"),
-        ("{folder}/show.py",),
-        ("linked/link.py",),
-        ("folder", "a"),
-        ("-m", "show", "a"),
-        ("-m", "package", "a"),
-        ("-m", "package.part"),
-        ("-m", "fail"),
-        ("missing.py",),
-        ("linked",),
-        ("-m", "missing"),
-        ("-c", "import sys; print(sys.argv, sys.path[0] == '', __name__, sorted(globals()))", "a", "-c"),
-    ],
-    ids=" ".join,
+    "words", [*QUICK, *(pytest.param(words, marks=pytest.mark.slow) for words in SLOW)], ids=" ".join
 )
 def test_as_plain_python(programs, words):
     words = [word.format(name=programs.name, folder=programs) if "{" in word else word for word in words]
