@@ -1,8 +1,10 @@
 """How long one entry of native code takes: JUMP callback, native code for one trip, exit; 3 arrays, 4 scalars live in.
 
-A function with a two-trip loop is called from C, so that no loop around it can be compiled. Under hotloop its
-first trip is interpreted, its back edge enters native code, which runs the second trip and leaves. The same
-function with one trip by the plain interpreter is subtracted; what is left is one entry. Prints JSON.
+A function with a loop is called from C, so that no loop around it can be compiled. Under hotloop the first trip of
+each call is interpreted, its back edge enters native code, which runs the other trips and leaves. hotloop gives up
+loops that are entered for a trip or two, so calls of 50 and of 250 trips are timed and the straight line through
+them is followed to one native trip; the same function with one trip by the plain interpreter is subtracted. What is
+left is one entry. Prints JSON.
 """
 import json
 import time
@@ -34,16 +36,16 @@ def main():
     args = (*rng.random((3, 4096)), 0.5, 1.5, 2.5, 3.5)
     calls = 50_000
     plain_one = per_call(args, 1, calls)
-    plain_two = per_call(args, 2, calls)
     hotloop.enable(threads=1)
     for _ in range(20):
         work(*args, 4096)
     before = hotloop.stats()["entries"]
-    hot_two = per_call(args, 2, calls)
+    short, long = per_call(args, 50, calls), per_call(args, 250, calls)
     entries = hotloop.stats()["entries"] - before
-    print(json.dumps({"latency": hot_two - plain_one, "entries_per_call": entries / (7 * calls),
-                      "call_one_trip_interpreted": plain_one, "call_two_trips_interpreted": plain_two,
-                      "call_two_trips_hotloop": hot_two}))
+    trip = (long - short) / 200
+    print(json.dumps({"latency": short - 48 * trip - plain_one, "entries_per_call": entries / (14 * calls),
+                      "native_trip": trip, "call_one_trip_interpreted": plain_one, "call_50_trips": short,
+                      "call_250_trips": long}))
 
 
 if __name__ == "__main__":

@@ -609,7 +609,7 @@ def test_no_reference_leaks_over_many_exits():
 
 @pytest.mark.parametrize("force", ["0:1", "3:5"])
 def test_no_reference_leaks_over_forced_exits(force):
-    fine(LEAK % (100_000, 60, 100_000), timeout=120, HOTLOOP_FORCE_EXIT=force)
+    fine(LEAK % (100_000, 40, 100_000 if force == "0:1" else 10_000), timeout=120, HOTLOOP_FORCE_EXIT=force)
 
 
 def test_one_reference_too_many_would_make_resize_fail():
