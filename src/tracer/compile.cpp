@@ -2,6 +2,7 @@
 //
 // Needs record.h, optimizer/pipeline.h, codegen/x86.h. Promises: every failure is a named refusal of the loop, counted and shown; the interpreter just
 // goes on.
+#include <algorithm>
 #include <cstdio>
 
 #include "base/log.h"
@@ -133,7 +134,7 @@ void install(Runtime& rt, Loop& loop, Region* region, Region* replaced, HlFrame*
       default: region->exit_states[k].grow_at = UINT64_MAX;
     }
   }
-  if (replaced != nullptr && replaced->loop == &loop) {
+  if (replaced != nullptr && std::find(loop.regions.begin(), loop.regions.end(), replaced) != loop.regions.end()) {
     region->entries = replaced->entries;
     drop_region(rt, loop, replaced);
   }
@@ -145,6 +146,7 @@ void install(Runtime& rt, Loop& loop, Region* region, Region* replaced, HlFrame*
   // Back edges that no version fits are counted on: other types get a version of their own, sooner than the first did.
   loop.threshold = std::max<uint32_t>(2, static_cast<uint32_t>(std::min<int64_t>(rt.options.threshold, INT32_MAX)) / 16);
   hurry_outer(rt, loop, frame);
+  keep_warm(rt, loop.info);
 }
 
 }  // namespace

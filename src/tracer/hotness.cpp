@@ -14,6 +14,7 @@ namespace {
 constexpr uint32_t kFewTrips = 4;         // T5
 constexpr uint32_t kJudgedEntries = 8;    // entries seen before T5 judges
 constexpr uint32_t kMaxAttempts = 4;      // recordings that may fail
+constexpr size_t kMaxWarm = 256;           // code objects kept alive for their regions
 constexpr uint32_t kMaxThreshold = 1u << 28;  // growing thresholds stop here
 
 // An offset argument of a callback: a small non-negative int.
@@ -59,8 +60,9 @@ CodeInfo* code_info(Runtime& rt, PyCodeObject* code) {
   return info;
 }
 
-void fill_loops(CodeInfo* info) {
-  if (!info->loops.empty()) return;
+namespace {
+
+void scan_loops(CodeInfo* info) {
   HlInstr in;
   for (int unit = 0, end = hl_unit_count(info->code); unit < end;) {
     if (hl_decode(info->code, unit, &in) < 0) {
@@ -90,16 +92,65 @@ void fill_loops(CodeInfo* info) {
   }
 }
 
-Loop* find_loop(CodeInfo* info, int header) {
+// Equal code was compiled before: a notebook cell, a program text that is executed again. What is known of it holds here as well.
+void adopt(Runtime& rt, CodeInfo* info) {
+  for (CodeInfo* other : rt.warm) {
+    if (other == info || other->loops.size() != info->loops.size() || hl_unit_count(other->code) != hl_unit_count(info->code)) continue;
+    const int equal = PyObject_RichCompareBool(reinterpret_cast<PyObject*>(other->code), reinterpret_cast<PyObject*>(info->code), Py_EQ);
+    if (equal < 0) PyErr_Clear();
+    if (equal <= 0) continue;
+    for (size_t k = 0; k < info->loops.size(); ++k) {
+      Loop& loop = *info->loops[k];
+      const Loop& old = *other->loops[k];
+      for (Region* region : old.regions) {
+        ++region->references;
+        region->loop = &loop;
+        loop.regions.push_back(region);
+      }
+      loop.state = old.state;
+      loop.seen = loop.hot = true;
+      loop.threshold = old.threshold;
+      loop.attempts = old.attempts;
+      loop.no_hoist = old.no_hoist;
+      loop.growths = old.growths;
+      loop.holds_hot_loop = old.holds_hot_loop;
+      if (old.refusal != nullptr) loop.refusal = std::make_unique<base::Refusal>(*old.refusal);
+    }
+    info->known_paths.add_hits(other->known_paths);
+    info->has_known_paths = other->has_known_paths;
+    return;
+  }
+}
+
+void fill_loops(Runtime& rt, CodeInfo* info) {
+  scan_loops(info);
+  adopt(rt, info);
+}
+
+}  // namespace
+
+void keep_warm(Runtime& rt, CodeInfo* info) {
+  if (info->pinned) return;
+  info->pinned = true;
+  Py_INCREF(info->code);
+  rt.warm.push_back(info);
+  if (rt.warm.size() <= kMaxWarm) return;
+  CodeInfo* oldest = rt.warm.front();
+  rt.warm.pop_front();
+  oldest->pinned = false;
+  Py_DECREF(oldest->code);
+}
+
+Loop* find_loop(Runtime& rt, CodeInfo* info, int header) {
   if (info->last != nullptr && info->last->header == header) return info->last;
-  if (info->loops.empty()) fill_loops(info);
+  if (info->loops.empty()) fill_loops(rt, info);
   auto at = std::lower_bound(info->loops.begin(), info->loops.end(), header, [](const auto& loop, int unit) { return loop->header < unit; });
   return at != info->loops.end() && (*at)->header == header ? info->last = at->get() : nullptr;
 }
 
-Loop* enclosing_loop(CodeInfo* info, int unit) {
+Loop* enclosing_loop(Runtime& rt, CodeInfo* info, int unit) {
   Loop* found = nullptr;
-  if (info->loops.empty()) fill_loops(info);
+  if (info->loops.empty()) fill_loops(rt, info);
   for (auto& loop : info->loops) {
     if (loop->header <= unit && unit <= loop->last_jump) found = loop.get();
   }
@@ -151,14 +202,14 @@ void drop_regions(Runtime& rt, Loop& loop) {
   std::vector<Region*> regions;
   regions.swap(loop.regions);
   for (Region* region : regions) {
-    region->loop = nullptr;
+    if (region->loop == &loop) region->loop = nullptr;
     release_region(rt, region);
   }
 }
 
 void drop_region(Runtime& rt, Loop& loop, Region* region) {
   std::erase(loop.regions, region);
-  region->loop = nullptr;
+  if (region->loop == &loop) region->loop = nullptr;
   release_region(rt, region);
 }
 
@@ -184,7 +235,7 @@ void hurry_outer(Runtime& rt, Loop& loop, HlFrame* frame) {
     frame = hl_frame_previous(frame);
     if (frame == nullptr || !hl_frame_is_python(frame)) break;
     CodeInfo* info = find_code(rt, hl_frame_code(frame));
-    if (info != nullptr) outer = enclosing_loop(info, hl_frame_unit(frame));
+    if (info != nullptr) outer = enclosing_loop(rt, info, hl_frame_unit(frame));
   }
   if (outer == nullptr || outer->holds_hot_loop) return;
   outer->holds_hot_loop = true;
@@ -206,9 +257,9 @@ void note_entry(HlFrame* frame, Loop& loop) {
 bool makes_too_few_trips(const Loop& loop) { return loop.entries >= kJudgedEntries && loop.total < uint64_t{kFewTrips} * loop.entries; }
 
 // Versions whose namespace facts no longer hold make room for new ones.
-void drop_stale_regions(Runtime& rt, Loop& loop) {
+void drop_stale_regions(Runtime& rt, HlFrame* frame, Loop& loop) {
   for (size_t k = loop.regions.size(); k-- > 0;) {
-    if (!namespaces_hold(rt, *loop.regions[k])) drop_region(rt, loop, loop.regions[k]);
+    if (!namespaces_hold(rt, *loop.regions[k], frame)) drop_region(rt, loop, loop.regions[k]);
   }
 }
 
@@ -226,7 +277,7 @@ void loop_is_hot(Runtime& rt, PyThreadState* ts, HlFrame* frame, Loop& loop) {
     }
   }
   if (!loop.regions.empty() && !rt.errstate.is_default()) return;  // it is not the types that keep it out
-  if (loop.regions.size() >= kMaxVersions) drop_stale_regions(rt, loop);
+  if (loop.regions.size() >= kMaxVersions) drop_stale_regions(rt, frame, loop);
   if (loop.regions.size() >= kMaxVersions) {
     if (loop.refusal == nullptr || loop.refusal->reason != base::RefusalReason::kTooManyVersions) {
       loop_refused(rt, loop, base::refuse(base::RefusalReason::kTooManyVersions, loop.line));
@@ -273,7 +324,7 @@ PyObject* on_jump(PyObject*, PyObject* const* args, Py_ssize_t count) {
   const int from = unit_of(args[1]), to = unit_of(args[2]);
   if (to > from) return disable_event(rt);
   CodeInfo* info = find_code(rt, reinterpret_cast<PyCodeObject*>(args[0]));
-  Loop* loop = info != nullptr ? find_loop(info, to) : nullptr;
+  Loop* loop = info != nullptr ? find_loop(rt, info, to) : nullptr;
   if (loop == nullptr) return disable_event(rt);
   if (rt.paused > 0) Py_RETURN_NONE;
   if (loop->state == LoopState::kDead && rt.session.loop != loop) return disable_event(rt);

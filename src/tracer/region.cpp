@@ -77,8 +77,6 @@ void watch_namespaces(Runtime& rt, Region& region) {
       rt.watch_all_names = true;
     }
   }
-  watch_dict(rt, region.globals);
-  watch_dict(rt, region.names);
 }
 
 // Dictionaries and the region's own code object own us, directly or not: a reference to them would be a cycle that nothing breaks, and an exec
@@ -97,14 +95,13 @@ void let_go_of_owners(Region& region, PyCodeObject* own_code) {
 }
 
 void note_codes(Region& region, PyCodeObject* own_code) {
-  region.codes.push_back(own_code);
   for (const ir::ObjectRef& ref : region.function->objects) {
     auto* object = static_cast<PyObject*>(ref.pointer);
     if (object == nullptr) continue;
     PyCodeObject* code = nullptr;
     if (PyCode_Check(object)) code = reinterpret_cast<PyCodeObject*>(object);
     if (PyFunction_Check(object)) code = reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(object));
-    if (code != nullptr && std::find(region.codes.begin(), region.codes.end(), code) == region.codes.end()) region.codes.push_back(code);
+    if (code != nullptr && code != own_code && std::find(region.codes.begin(), region.codes.end(), code) == region.codes.end()) region.codes.push_back(code);
   }
 }
 
@@ -131,6 +128,8 @@ Region* make_region(Runtime& rt, std::unique_ptr<ir::Function> function, std::ve
   }
   region->uses_names = by_name;
   if (by_name) region->names = hl_frame_locals(frame);
+  region->any_namespace = f.function_guards.empty();
+  region->own_code = reinterpret_cast<PyObject*>(hl_frame_code(frame));
   region->needs_errstate = touches_numpy(*region);
   note_codes(*region, hl_frame_code(frame));
   watch_namespaces(rt, *region);
@@ -143,7 +142,7 @@ void release_region(Runtime& rt, Region* region) {
   if (--region->references > 0) return;
   if (rt.session.replaces == region) rt.session.replaces = nullptr;
   std::erase(rt.regions, region);
-  PyObject* own = region->codes.empty() ? nullptr : reinterpret_cast<PyObject*>(region->codes[0]);
+  PyObject* own = region->own_code;
   for (ir::ObjectRef& ref : region->function->objects) {
     auto* object = static_cast<PyObject*>(ref.pointer);
     if (object == own || std::find(region->weak_dicts.begin(), region->weak_dicts.end(), object) != region->weak_dicts.end()) ref.pointer = nullptr;
@@ -160,8 +159,10 @@ void release_region(Runtime& rt, Region* region) {
 void forget_dict(Runtime& rt, PyObject* dict) {
   rt.watched_dicts.erase(dict);
   for (Region* region : rt.regions) {
-    bool held = std::find(region->weak_dicts.begin(), region->weak_dicts.end(), dict) != region->weak_dicts.end();
-    if (held || region->globals == dict || region->builtins == dict || region->names == dict) region->dead = true;
+    const bool own = region->any_namespace && (dict == region->globals || dict == region->names);
+    const bool held = std::find(region->weak_dicts.begin(), region->weak_dicts.end(), dict) != region->weak_dicts.end();
+    if ((held || region->globals == dict || region->names == dict) && !own) region->dead = true;
+    if (region->checked_globals == dict || region->checked_names == dict) region->checked_epoch = 0;
   }
 }
 
@@ -280,11 +281,22 @@ bool unbox_input(const Region& region, const ir::Input& input, HlFrame* frame, i
   }
 }
 
-bool namespace_guard_holds(const Region& region, const ir::NamespaceGuard& guard) {
+// The dictionary that a guard is about. Where nothing is inlined, the namespaces of the recording stand for those of the frame at hand.
+PyObject* guarded_dict(const Region& region, ir::ObjectId id, HlFrame* frame) {
+  PyObject* dict = object_at(region, id);
+  if (!region.any_namespace) return dict;
+  if (dict == region.globals) return hl_frame_globals(frame);
+  return dict == region.names ? hl_frame_locals(frame) : dict;
+}
+
+bool namespace_guard_holds(Runtime& rt, const Region& region, const ir::NamespaceGuard& guard, HlFrame* frame) {
   PyObject* name = object_at(region, guard.name);
-  PyObject* value = PyDict_GetItemWithError(object_at(region, guard.globals), name);
+  PyObject* dict = guarded_dict(region, guard.globals, frame);
+  if (dict == nullptr || !PyDict_CheckExact(dict)) return false;
+  watch_dict(rt, dict);
+  PyObject* value = PyDict_GetItemWithError(dict, name);
   if (value == nullptr && guard.builtins != ir::kNone) {
-    PyObject* builtins = object_at(region, guard.builtins);
+    PyObject* builtins = guarded_dict(region, guard.builtins, frame);
     if (PyDict_CheckExact(builtins)) value = PyDict_GetItemWithError(builtins, name);
   }
   PyErr_Clear();
@@ -304,20 +316,30 @@ bool functions_hold(const Region& region) {
 
 }  // namespace
 
-bool namespaces_hold(Runtime& rt, Region& region) {
+bool namespaces_hold(Runtime& rt, Region& region, HlFrame* frame) {
   if (region.dead) return false;
-  if (region.checked_epoch == rt.namespace_epoch) return true;
-  for (const ir::NamespaceGuard& guard : region.function->namespace_guards) {
-    if (!namespace_guard_holds(region, guard)) return false;
+  PyObject* globals = hl_frame_globals(frame);
+  PyObject* names = region.uses_names ? hl_frame_locals(frame) : nullptr;
+  if (region.globals != nullptr) {
+    if (hl_frame_builtins(frame) != region.builtins || (!region.any_namespace && globals != region.globals)) return false;
+    if (region.uses_names && (names == nullptr || !PyDict_CheckExact(names) || (!region.any_namespace && names != region.names))) return false;
+    // One mapping for both at recording (module code), or two: names that alias must alias here too.
+    if (region.uses_names && (names == globals) != (region.names == region.globals)) return false;
   }
-  if (rt.dict_watcher >= 0) region.checked_epoch = rt.namespace_epoch;
+  if (region.checked_epoch == rt.namespace_epoch && region.checked_globals == globals && region.checked_names == names) return true;
+  for (const ir::NamespaceGuard& guard : region.function->namespace_guards) {
+    if (!namespace_guard_holds(rt, region, guard, frame)) return false;
+  }
+  if (rt.dict_watcher < 0) return true;
+  region.checked_epoch = rt.namespace_epoch;
+  region.checked_globals = globals;
+  region.checked_names = names;
   return true;
 }
 
 bool guards_hold(Runtime& rt, Region& region, PyThreadState* ts, HlFrame* frame) {
-  if (!namespaces_hold(rt, region) || !functions_hold(region)) return false;
-  if (region.globals != nullptr && (hl_frame_globals(frame) != region.globals || hl_frame_builtins(frame) != region.builtins)) return false;
-  if (region.uses_names && (hl_frame_locals(frame) != region.names || !PyDict_CheckExact(region.names))) return false;
+  if (!namespaces_hold(rt, region, frame) || !functions_hold(region)) return false;
+  if (hl_other_tools_active(ts, hl_frame_code(frame))) return false;
   for (PyCodeObject* code : region.codes) {
     if (hl_other_tools_active(ts, code)) return false;
   }

@@ -60,15 +60,19 @@ struct Region {
   std::vector<ExitState> exit_states;
   uint32_t in_cells = 0, out_cells = 0;
 
-  PyObject* globals = nullptr;   // of the frame at recording; compared only (namespaces are not owned)
+  PyObject* globals = nullptr;   // of the frame at recording, if it matters; compared only (namespaces are not owned)
   PyObject* builtins = nullptr;
+  PyObject* own_code = nullptr;  // of the frame at recording; compared only
   PyObject* names = nullptr;     // the locals mapping of module, class and exec code
   bool uses_names = false;       // an input or exit has kName slots
+  bool any_namespace = false;    // all facts are about the frame's own namespaces: they are looked up in those of the frame that enters
   bool needs_errstate = false;
   bool dead = false;             // a namespace it depends on is gone
-  uint64_t checked_epoch = 0;    // namespace guards held at this epoch (0: not yet)
+  uint64_t checked_epoch = 0;    // namespace guards held at this epoch (0: not yet) ...
+  PyObject* checked_globals = nullptr;  // ... in these namespaces
+  PyObject* checked_names = nullptr;
   std::vector<PyObject*> weak_dicts;   // dictionaries of function->objects: watched, no reference
-  std::vector<PyCodeObject*> codes;    // all code objects whose frames it stands for (borrowed from objects)
+  std::vector<PyCodeObject*> codes;    // code objects of inlined frames (borrowed from objects)
 
   uint64_t entries = 0;
   uint32_t hoisted_failures = 0;
@@ -90,7 +94,7 @@ const ExitPlan& exit_plan(Region& region, uint32_t exit_id);
 // All that is checked before native code may run in this frame; fills `in` (in_cells cells) and `objects` (one borrowed object per input, null
 // where there is none). exact_strides: see runtime::array_matches.
 bool unbox_inputs(Region& region, HlFrame* frame, int64_t* in, PyObject** objects, bool exact_strides);
-bool namespaces_hold(Runtime& rt, Region& region);
+bool namespaces_hold(Runtime& rt, Region& region, HlFrame* frame);
 bool guards_hold(Runtime& rt, Region& region, PyThreadState* ts, HlFrame* frame);
 
 // A dictionary that regions depend on went away.

@@ -9,6 +9,7 @@
 #include <Python.h>
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <unordered_set>
@@ -68,6 +69,7 @@ struct CodeInfo {
   uint32_t recordings = 0;       // how often it was watched (T6)
   std::vector<std::unique_ptr<Loop>> loops;  // by header; filled at the first back edge
   Loop* last = nullptr;
+  bool pinned = false;           // in Runtime::warm, which then owns a reference to the code object
   CodeObservation known_paths;   // what all successful recordings saw, and the back edges that were counted
   bool has_known_paths = false;
 };
@@ -99,6 +101,7 @@ struct Runtime {
 
   Py_ssize_t code_extra = -1;
   CodeInfo* codes = nullptr;
+  std::deque<CodeInfo*> warm;  // code objects kept alive for their regions, oldest first: equal code finds them again (T31)
   Session session;
   uint32_t last_session = 0;
   bool compiling = false;  // between the end of a session and the region: no new session
@@ -129,9 +132,9 @@ void next_forced_exit(Runtime& rt);
 // hotness.cpp
 CodeInfo* find_code(Runtime& rt, PyCodeObject* code);          // null if unknown
 CodeInfo* code_info(Runtime& rt, PyCodeObject* code);          // made if need be; null without memory (no exception)
-void fill_loops(CodeInfo* info);
-Loop* find_loop(CodeInfo* info, int header);
-Loop* enclosing_loop(CodeInfo* info, int unit);
+Loop* find_loop(Runtime& rt, CodeInfo* info, int header);
+Loop* enclosing_loop(Runtime& rt, CodeInfo* info, int unit);
+void keep_warm(Runtime& rt, CodeInfo* info);                   // may free other code objects
 void set_events(Runtime& rt, CodeInfo* info, int events);      // our local events; errors are swallowed
 void arm_code(Runtime& rt, PyCodeObject* code);
 void arm_running_frames(Runtime& rt);
