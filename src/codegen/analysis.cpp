@@ -265,15 +265,17 @@ class ModeChooser {
 
  private:
   void find_last_indices() {
-    for (LoopNote& loop : a_.loops) loop.last_index.assign(loop.op->results.size(), loop.op->code == OpCode::For);
+    for (LoopNote& loop : a_.loops) loop.last_index.clear();
     for (auto& [yield, plan] : a_.yields) {
       if (plan.target->code != OpCode::For) continue;
       LoopNote& loop = a_.loops[a_.loop_index.at(plan.target)];
+      loop.last_index.resize(plan.sources.size(), true);  // a body that always leaves yields nothing: no last index
       for (size_t k = 0; k < plan.sources.size(); ++k) {
         if (plan.sources[k] != plan.target->blocks[0]->params[0]) loop.last_index[k] = false;
       }
     }
     for (LoopNote& loop : a_.loops) {
+      loop.last_index.resize(loop.op->results.size(), false);
       for (size_t k = 0; k < loop.last_index.size(); ++k) {
         if (a_.values[Analysis::carried_param(loop.op, k)].mentions != 0) loop.last_index[k] = false;
       }
@@ -303,6 +305,11 @@ class ModeChooser {
         note.dead = true;
         return;
       }
+      if (value.fused_uses == 0 && value.uses == value.snapshot_uses && moves_to_exits(op)) {
+        value.mode = Mode::kAtExit;
+        for (ValueId operand : op->operands) use(operand);
+        return;
+      }
       if (value.uses == 0 && can_fuse(f_, op) && !value.fused_elsewhere && value.fused_uses <= fuse_limit(op)) value.mode = Mode::kFused;
     }
     if (op->has(kExits)) use_snapshot(op);
@@ -314,6 +321,17 @@ class ModeChooser {
   }
 
   static uint32_t fuse_limit(const Op* op) { return op->code == OpCode::And || op->code == OpCode::Or ? 1 : 4; }
+
+  // The iterator's next state, `i + step`: as good as free at an exit, but a register all through the loop otherwise. Only for the index
+  // of a `for`, which is alive to the end of its loop anyway.
+  bool moves_to_exits(const Op* op) const {
+    if (op->type != Type::I64 || (op->code != OpCode::Add && op->code != OpCode::Sub)) return false;
+    const ValueNote& left = a_.values[op->operands[0]];
+    const ValueNote& right = a_.values[op->operands[1]];
+    if (left.def || !right.def || right.def->code != OpCode::Const || left.loop < 0) return false;
+    const Op* loop = a_.loops[left.loop].op;
+    return loop->code == OpCode::For && loop->blocks[0]->params[0] == op->operands[0];
+  }
 
   // Ops that only need to know whether their i1 operands are true.
   bool asks_only(const Op* op) const {

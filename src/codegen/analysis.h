@@ -20,6 +20,7 @@ enum class Mode : uint8_t {
   kConst,   // an immediate or a constant in memory
   kFused,   // a condition that is computed where it is used, as flags
   kMemory,  // a load that is a memory operand of its only user
+  kAtExit,  // the index of a `for` and a constant, only read by snapshots: exits compute it
   kInput,   // an input that only snapshots read: exits copy it from Activation::in
   kDead,    // never used
 };

@@ -1,5 +1,8 @@
 // Checked integer arithmetic, bound and fcheck. Needs emitter.h. Promises: what an exit's snapshot names is intact when the exit is taken
 // (the analysis keeps those values apart from the result); the usual outcome falls through without a taken jump.
+#include <bit>
+#include <cmath>
+
 #include "codegen/emitter.h"
 
 namespace hotloop::codegen {
@@ -112,6 +115,12 @@ void Emitter::emit_Bound(const Op& op) {
   });
 }
 
+bool Emitter::is_finite_const(ValueId value) const {
+  if (!is_const(value)) return false;
+  if (type_of(value) == Type::F64) return std::isfinite(std::bit_cast<double>(const_bits(value)));
+  return std::isfinite(std::bit_cast<float>(static_cast<uint32_t>(const_bits(value))));
+}
+
 // result - result is NaN exactly when the result is infinite or NaN; only then the operands are looked at.
 void Emitter::emit_FCheck(const Op& op) {
   Label exit = exit_label(op), look = new_label(), done = new_label();
@@ -129,6 +138,7 @@ void Emitter::emit_FCheck(const Op& op) {
     compare_floats(type, result, result);
     jump_if(CondCode::kP, nan);
     for (size_t k = 1; k < op.operands.size(); ++k) {
+      if (is_finite_const(op.operands[k])) continue;
       Xmm operand_difference = temp_xmm(type);
       self_difference(operand_difference, type, xmm(op.operands[k]));
       compare_floats(type, operand_difference, operand_difference);
@@ -137,6 +147,7 @@ void Emitter::emit_FCheck(const Op& op) {
     jump(exit);
     bind(nan);
     for (size_t k = 1; k < op.operands.size(); ++k) {
+      if (is_finite_const(op.operands[k])) continue;
       Xmm operand = xmm(op.operands[k]);
       compare_floats(type, operand, operand);
       jump_if(CondCode::kP, done);

@@ -121,11 +121,11 @@ void Emitter::branch(ValueId condition, Label on_true, Label on_false) {
   }
 }
 
+// mov leaves the flags alone, and the byte that setcc writes then is not merged with unknown ones. Operands of the compare have been read.
 void Emitter::set_flags(const Gp& to, const Flags& flags) {
   auto set = [this](CondCode code, const Gp& reg) {
-    cc_.overwrite();
+    cc_.mov(reg.r32(), Imm(0));
     cc_.emit(I::setccFromCond(code), reg.r8());
-    cc_.movzx(reg.r32(), reg.r8());
   };
   if (flags.parity == Flags::Parity::kIgnore) {
     set(flags.code, to);
@@ -133,10 +133,9 @@ void Emitter::set_flags(const Gp& to, const Flags& flags) {
   }
   Gp parity = temp_gp();
   bool ordered = flags.parity == Flags::Parity::kAndOrdered;
-  cc_.overwrite();
-  cc_.emit(I::setccFromCond(ordered ? CondCode::kNP : CondCode::kP), parity.r8());
-  set(flags.code, to);  // neither setcc nor movzx touches the flags
-  cc_.emit(ordered ? I::kIdAnd : I::kIdOr, to.r8(), parity.r8());
+  set(ordered ? CondCode::kNP : CondCode::kP, parity);
+  set(flags.code, to);
+  cc_.emit(ordered ? I::kIdAnd : I::kIdOr, to.r32(), parity.r32());
 }
 
 // A condition that is needed as a value.

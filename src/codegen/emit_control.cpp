@@ -221,17 +221,41 @@ bool Emitter::leaves(const Block& block) const {
   return is_const(condition) && const_bits(condition) == 0;
 }
 
+// Whether the condition is hardly ever `outcome`: floats are finite.
+bool Emitter::is_unlikely(ValueId condition, bool outcome) const {
+  const Op* def = note(condition).def;
+  if (!def) return false;
+  switch (def->code) {
+    case OpCode::IsFinite: return !outcome;
+    case OpCode::Not: return def->type == Type::I1 && is_unlikely(def->operands[0], !outcome);
+    case OpCode::And: return def->type == Type::I1 && !outcome && (is_unlikely(def->operands[0], false) || is_unlikely(def->operands[1], false));
+    case OpCode::Or: return def->type == Type::I1 && outcome && (is_unlikely(def->operands[0], true) || is_unlikely(def->operands[1], true));
+    default: return false;
+  }
+}
+
 // Code out of line is written after the labels it jumps to have been bound: they must not vanish.
-void Emitter::keep_loop_exits(const Block& block) {
-  for_each_op(const_cast<Block&>(block), [this](const Op& op, Block&) {
-    if (op.code != OpCode::Yield) return;
-    auto at = a_.yields.find(&op);
-    if (at == a_.yields.end() || at->second.target->code == OpCode::If) return;
-    auto labels = loop_labels_.find(at->second.target);
-    if (labels == loop_labels_.end()) return;  // a loop inside the block
-    uint32_t id = labels->second.exit.id();
-    if (id >= label_uses_.size()) label_uses_.resize(id + 16, 0);
-    label_uses_[id]++;
+void Emitter::keep_targets(const Block& block) {
+  auto keep = [this](Label label) {
+    if (!label.isValid()) return;
+    if (label.id() >= label_uses_.size()) label_uses_.resize(label.id() + 16, 0);
+    label_uses_[label.id()]++;
+  };
+  for_each_op(const_cast<Block&>(block), [&](const Op& op, Block&) {
+    auto at = op.code == OpCode::Yield ? a_.yields.find(&op) : a_.yields.end();
+    if (at == a_.yields.end()) return;
+    const Op* target = at->second.target;
+    if (target->code == OpCode::If) {
+      if (if_labels_.find(target) == if_labels_.end()) return;  // an `if` inside the block
+      keep(if_labels_.at(target).join);
+      if (!a_.note(target).thread) return;
+      IfLabels next = if_labels(a_.note(target).thread);
+      keep(next.on_true);
+      keep(next.on_false);
+    } else if (loop_labels_.find(target) != loop_labels_.end()) {
+      keep(loop_labels_.at(target).latch);
+      keep(loop_labels_.at(target).exit);
+    }
   });
 }
 
@@ -248,7 +272,8 @@ void Emitter::emit_If(const Op& op) {
     return false;
   };
   bool threaded = a_.note(&op).threaded;
-  bool yes_cold = leaves(yes), no_cold = leaves(no) && !yes_cold;
+  bool yes_cold = leaves(yes) || is_unlikely(op.operands[0], true);
+  bool no_cold = !yes_cold && (leaves(no) || is_unlikely(op.operands[0], false));
   if (!threaded) {
     if (plain_exit(yes)) labels.on_true = exit_label(*yes.ops.back());
     if (plain_exit(no)) labels.on_false = exit_label(*no.ops.back());
@@ -260,7 +285,7 @@ void Emitter::emit_If(const Op& op) {
   };
   auto put = [&](const Block& block, Label label, bool cold) {
     if (!threaded && plain_exit(block)) return;
-    if (cold) keep_loop_exits(block);
+    if (cold) keep_targets(block);
     if (cold) cold_.push_back([emit_arm, &block, label] { emit_arm(block, label); });
     else emit_arm(block, label);
   };

@@ -107,6 +107,11 @@ void Emitter::store_snapshot(SnapshotId snapshot) {
         cc_.mov(scratch, Imm(bits));
         cc_.mov(cell, scratch);
       }
+    } else if (note(value).mode == Mode::kAtExit) {
+      const Op& def = *note(value).def;
+      move_gp(scratch, gp_place(def.operands[0]));
+      cc_.emit(def.code == OpCode::Add ? I::kIdAdd : I::kIdSub, scratch, gp_operand(def.operands[1]));
+      cc_.mov(cell, scratch);
     } else if (note(value).mode == Mode::kInput) {
       if (!inputs.isValid()) {
         inputs = temp_gp();

@@ -73,7 +73,10 @@ void Emitter::emit_block(const Block& block) {
     if (op_note.dead || op->code == OpCode::Const) continue;
     if (op->code == OpCode::Yield && op_note.absorbed) continue;
     ValueId result = op->result();
-    if (result != kNoValue && !op->has(kStructured) && (note(result).mode == Mode::kFused || note(result).mode == Mode::kMemory)) continue;
+    if (result != kNoValue && !op->has(kStructured)) {
+      Mode mode = note(result).mode;
+      if (mode == Mode::kFused || mode == Mode::kMemory || mode == Mode::kAtExit) continue;
+    }
     emit_op(*op);
   }
 }

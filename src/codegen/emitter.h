@@ -103,6 +103,7 @@ class Emitter {
   bool divide_by_constant(const ir::Op& op, bool want_mod);
   bool divide_by_reciprocal(const ir::Op& op, bool want_mod);
   void exit_unless_fits(const Gp& value, ir::Type type, Label exit);
+  bool is_finite_const(ir::ValueId value) const;
   void add_sub_checked(const ir::Op& op, InstId inst, bool commutes);
 
   // ---- emit_float.cpp
@@ -170,7 +171,8 @@ class Emitter {
   void set_last_indices(const ir::Op& op, const LoopNote& loop);
   Gp trip_count(const ir::Op& op);
   bool leaves(const ir::Block& block) const;   // never comes back: belongs out of line
-  void keep_loop_exits(const ir::Block& block);
+  void keep_targets(const ir::Block& block);
+  bool is_unlikely(ir::ValueId condition, bool outcome) const;
   IfLabels& if_labels(const ir::Op* op);
 
   // ---- emit_exits.cpp

@@ -59,6 +59,7 @@ class Liveness {
         break;
       case Mode::kFused:
       case Mode::kMemory:
+      case Mode::kAtExit:
         for (ValueId operand : note.def->operands) read(operand, to);
         break;
       default: break;
@@ -185,7 +186,8 @@ class Liveness {
       read(op->operands[2], end + 1);
     }
     for (ValueId value : loop.outer) {
-      if (in_register(value) && a_.values[value].uses + a_.values[value].fused_uses > 0) read(value, end + 1);
+      bool alive = in_register(value) || a_.values[value].mode == Mode::kAtExit;
+      if (alive && a_.values[value].uses + a_.values[value].fused_uses > 0) read(value, end + 1);
     }
     for (ValueId value : walk_inner(*op->blocks[0], begin + 1, op)) read(value, end + 1);
     size_t first = Analysis::first_initial(op);

@@ -137,6 +137,10 @@ class Generator {
 
   ValueId condition() {
     if (chance(25) && !scope_[Type::I1].empty()) return any(Type::I1);
+    if (chance(15)) {
+      ValueId finite = b().unary(OpCode::IsFinite, Type::F64, any(Type::F64));
+      return chance(50) ? finite : b().unary(OpCode::Not, Type::I1, finite);
+    }
     static constexpr OpCode kCompares[] = {OpCode::Eq, OpCode::Ne, OpCode::Lt, OpCode::Le, OpCode::Gt, OpCode::Ge};
     Type type = some_type();
     if (type == Type::I1) return b().unary(OpCode::Not, type, any(type));
@@ -363,6 +367,7 @@ class Generator {
     Scope saved = scope_;
     for (size_t k = 0; k < types.size(); ++k) put(types[k], op->blocks[0]->params[k + 1]);
     put(Type::I64, op->blocks[0]->params[0]);
+    if (chance(60)) put(Type::I64, b().binary(chance(70) ? OpCode::Add : OpCode::Sub, Type::I64, op->blocks[0]->params[0], step));
     last_snapshot_ = kNoSnapshot;
     if (chance(50)) b().poll(snapshot());
     body(depth + 1, ops);
