@@ -19,8 +19,6 @@ MAY_INCLUDE = {
     "tracer": {"optimizer", "codegen", "ir", "runtime", "cpython", "base"},
     "optimizer": {"ir", "base"},
     "codegen": {"ir", "base"},
-    "parallel": {"base"},
-    "cuda": {"ir", "base"},
 }
 # Outside headers → the components that may use them.
 ONLY_IN = {
