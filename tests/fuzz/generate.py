@@ -1,0 +1,238 @@
+"""Random loop programs: each is a module with helper functions and one function `f(a, b, m, x, y, n)` that returns all its variables.
+
+Everything is decided by the seed. The programs mix Python and NumPy numbers, arrays of several dtypes, strides and dimensions, nested
+loops, branches, early returns of helpers, exceptions (bad indices, zero divisors), warnings and type changes. Integers are kept
+from growing without bound, so that a program ends in any case.
+"""
+
+import random
+
+import numpy as np
+
+DTYPES = ["float64", "float64", "float64", "int64", "int64", "float32", "int32", "uint8", "bool"]
+
+
+class Program:
+    """Makes one program from a seed: `source`, and `arguments()` for one call (fresh arrays each time)."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.seed = seed
+        self.lines = []
+        self.depth = 0
+        self.loops = []
+        self.counter = 0
+        self.numbers = ["s", "t", "u", "v", "w"]
+        self.dtypes = [self.random.choice(DTYPES) for _ in range(3)]
+        self.source = self.make()
+
+    # ---- expressions
+
+    def pick(self, *choices):
+        return self.random.choice(choices)
+
+    def index_name(self):
+        return self.random.choice(self.loops) if self.loops else "0"
+
+    def index(self):
+        i = self.index_name()
+        return self.pick(i, i, i, i, f"{i} - 1", f"{i} + 1", f"-{i} - 1", f"{i} // 2", f"n - {i} - 1", f"({i} * 3) % n", "0", "-1", "int(abs(y)) % 5")
+
+    def element(self):
+        return self.pick(f"a[{self.index()}]", f"a[{self.index()}]", f"b[{self.index()}]", f"m[{self.index()}, {self.index()}]", f"m[{self.index_name()}, 1]")
+
+    def leaf(self):
+        k = self.random.randrange(10)
+        if k < 4:
+            return self.random.choice(self.numbers)
+        if k < 6:
+            return self.element()
+        if k < 7:
+            return self.index_name()
+        if k < 8:
+            return self.pick("x", "y", "n", "LIMIT", "a.shape[0]", "len(b)")
+        return self.pick("0", "1", "2", "-3", "7", "0.0", "1.5", "-0.25", "1e10", "True", "255", "1000003")
+
+    def expression(self, level=2):
+        if level == 0 or self.random.random() < 0.2:
+            return self.leaf()
+        a, b = self.expression(level - 1), self.expression(level - 1)
+        k = self.random.randrange(22)
+        if k < 5:
+            return f"({a} + {b})"
+        if k < 8:
+            return f"({a} - {b})"
+        if k < 11:
+            return f"(({a}) % 1009 * {self.leaf()})"
+        if k < 12:
+            return f"({a} / {self.pick('3', '4.0', b)})"
+        if k < 14:
+            return f"({a} {self.pick('//', '%')} {self.pick('3', '-7', '2.5', b)})"
+        if k < 15:
+            return self.pick(f"-({a})", f"+({a})", f"abs({a})", f"int({a})", f"float({a})", f"bool({a})")
+        if k < 16:
+            return f"helper{self.pick(0, 1)}({a}, {b})"
+        if k < 17:
+            return self.pick(f"min({a}, {b})", f"max({a}, {b})", f"math.sqrt(abs({a}))", f"math.sin({a})", f"math.floor({a})", f"np.sqrt(abs({a}))")
+        if k < 18:
+            return f"({a} if {self.condition(0)} else {b})"
+        if k < 19:
+            return f"(int({a}) {self.pick('&', '|', '^')} int({self.leaf()}))"
+        if k < 20:
+            return f"(int({a}) {self.pick('<<', '>>')} ({self.index_name()} & 7))"
+        if k < 21:
+            return f"complex({self.leaf()}, {self.leaf()}).{self.pick('real', 'imag')}"
+        return f"(({a}) {self.pick('and', 'or')} {b})"
+
+    def condition(self, level=1):
+        op = self.pick("<", "<=", ">", ">=", "==", "!=")
+        simple = f"{self.expression(level)} {op} {self.leaf()}"
+        k = self.random.randrange(8)
+        if k == 0:
+            return f"{self.leaf()} < {self.leaf()} <= {self.leaf()}"
+        if k == 1:
+            return f"{simple} {self.pick('and', 'or')} {self.leaf()} {op} {self.leaf()}"
+        if k == 2:
+            return f"not {simple}"
+        if k == 3:
+            return f"{self.index_name()} % {self.pick(2, 3, 5)} == {self.pick(0, 1)}"
+        return simple
+
+    # ---- statements
+
+    def emit(self, text):
+        self.lines.append("    " * self.depth + text)
+
+    def statement(self):
+        k = self.random.randrange(26)
+        name = self.random.choice(self.numbers)
+        if k < 8:
+            self.emit(f"{name} = {self.expression()}")
+        elif k < 12:
+            self.emit(f"{name} {self.pick('+=', '-=')} {self.expression(1)}")
+        elif k < 13:
+            self.emit(f"{name} = ({name} * {self.leaf()}) % 10007")
+        elif k < 17:
+            self.emit(f"{self.element()} {self.pick('=', '=', '+=', '-=')} {self.expression(1)}")
+        elif k < 21:
+            self.branch()
+        elif k < 23 and len(self.loops) < 3:
+            self.loop()
+        elif k < 24:
+            other = self.random.choice(self.numbers)
+            self.emit(f"{name}, {other} = {other}, {name}")
+        elif k < 25 and self.loops:
+            self.emit(f"if {self.condition()}:")
+            self.emit("    " + self.pick("break", "continue", "continue", f"return {self.state()}"))
+        elif self.random.random() < 0.3:
+            self.emit("try:")
+            self.block(2)
+            self.emit(f"except {self.pick('IndexError', 'ZeroDivisionError', 'ArithmeticError')}:")
+            self.block(1)
+        else:
+            self.emit(f"{name} = {self.leaf()}")
+
+    def block(self, most):
+        self.depth += 1
+        for _ in range(self.random.randint(1, most)):
+            self.statement()
+        self.depth -= 1
+
+    def branch(self):
+        self.emit(f"if {self.condition()}:")
+        self.block(2)
+        if self.random.random() < 0.3:
+            self.emit(f"elif {self.condition()}:")
+            self.block(2)
+        if self.random.random() < 0.5:
+            self.emit("else:")
+            self.block(2)
+
+    def loop(self):
+        self.counter += 1
+        i = f"i{self.counter}"
+        k = self.random.randrange(10)
+        if k < 6 or not self.loops:
+            outer = self.index_name() if self.loops else "n"
+            span = self.pick("n", "n", "range_", f"{outer}")
+            limits = self.pick("n", "n", "n - 1", "1, n", "1, n - 1", "n - 1, -1, -1", "0, n, 2", f"{outer}", f"{outer}, n", "6", "0") if span else ""
+            self.emit(f"for {i} in range({limits}):")
+        elif k < 8:
+            self.emit(f"{i} = 0")
+            self.emit(f"for {i}_ in {self.pick('a', 'b')}:")
+            self.depth += 1
+            self.emit(f"{i} += 1")
+            self.emit(f"{self.random.choice(self.numbers)} = {i}_")
+            self.depth -= 1
+        else:
+            self.emit(f"{i} = 0")
+            self.emit(f"while {i} < n and ({self.condition(0)} or {i} < 3):")
+            self.depth += 1
+            self.emit(f"{i} += 1")
+            self.depth -= 1
+        self.loops.append(i)
+        self.block(5)
+        self.loops.pop()
+        if self.random.random() < 0.15:
+            self.emit("else:")
+            self.depth += 1
+            self.emit(f"{self.random.choice(self.numbers)} = {self.leaf()}")
+            self.depth -= 1
+
+    def state(self):
+        return "(" + ", ".join(self.numbers) + ")"
+
+    def helper(self, k):
+        self.emit(f"def helper{k}(p, q{self.pick('', '=2')}):")
+        self.depth += 1
+        self.emit(self.pick("if p > q:", "if q == 0:", "if p < 0:"))
+        self.emit("    " + self.pick("return q", "return p - 1", "return 0.5", "return p"))
+        if self.random.random() < 0.4:
+            self.emit("r = p")
+            self.emit("for j in range(3):")
+            self.emit("    r = r + q")
+            self.emit(f"    if r > {self.pick('10', '100.0')}:")
+            self.emit("        return r")
+            self.emit("return r")
+        else:
+            self.emit(self.pick("return p + q", "return p - q * 0.5", "return q", "return abs(p)"))
+        self.depth -= 1
+
+    def make(self):
+        self.emit("import math")
+        self.emit("import numpy as np")
+        self.emit(f"LIMIT = {self.pick('5', '2.5', '-1', '100')}")
+        self.helper(0)
+        self.helper(1)
+        self.emit("def f(a, b, m, x, y, n):")
+        self.depth += 1
+        for name in self.numbers:
+            self.emit(f"{name} = {self.pick('0', '0.0', '1', 'x', 'y', '2.5', 'a[0]', 'True')}")
+        for _ in range(self.random.randint(1, 2)):
+            self.loop()
+        self.emit(f"return {self.state()}")
+        return "\n".join(self.lines) + "\n"
+
+    # ---- arguments
+
+    def array(self, generator, dtype, shape):
+        values = generator.integers(-6, 12, shape)
+        if dtype.startswith("float"):
+            values = values * 0.5
+            if generator.random() < 0.15:
+                values.flat[generator.integers(0, values.size)] = generator.choice([np.nan, np.inf, -np.inf, -0.0, 1e38])
+        return values.astype(dtype)
+
+    def arguments(self, call):
+        """The arguments of call number `call`: the same kinds for calls 0 and 1, another n; other strides or kinds later."""
+        generator = np.random.default_rng([self.seed, call])
+        n = [9, 12, 7, 10][call % 4]
+        dtypes = self.dtypes if call < 3 else self.dtypes[::-1]
+        a = self.array(generator, dtypes[0], n + 1 if call != 2 else n)
+        b = self.array(generator, dtypes[1], 2 * n)[::2]
+        m = self.array(generator, dtypes[2], (n, n))
+        if call == 2:
+            m = m.T
+        x = [1.5, -2.0, 0.0, np.float64(3.25)][(self.seed + call) % 4]
+        y = [3, -2, 0, np.int64(5)][(self.seed // 3 + (call == 3)) % 4]
+        return a, b, m, x, y, n
