@@ -1,4 +1,4 @@
-// Numbering, yield plans and modes. Needs ir/. See analysis.h.
+// Numbering and modes. Needs ir/. See analysis.h.
 #include "codegen/analysis.h"
 
 #include <algorithm>
@@ -95,127 +95,6 @@ void number_ops(const Function& function, Analysis* analysis) {
     loop.outer.erase(std::unique(loop.outer.begin(), loop.outer.end()), loop.outer.end());
   }
 }
-
-// ---- yields -----------------------------------------------------------------------------------------------------
-namespace {
-
-// A value at the end of a block, written in terms of that block's own yield: operand `slot` of it, or a fixed value.
-struct Term {
-  bool is_slot;
-  uint32_t index;
-};
-
-class YieldPlanner {
- public:
-  explicit YieldPlanner(Analysis* analysis) : a_(*analysis) {}
-
-  // A block whose yield, if any, is nobody's business yet: the region's body.
-  void visit_root(const Block& block) { visit_ops(block); }
-
- private:
-  struct Goal {
-    const Op* target;
-    std::vector<Term> sources;
-    Term condition;
-    bool has_condition;
-  };
-
-  static size_t next_emitted(const Block& block, size_t k) {
-    for (++k; k < block.ops.size() && block.ops[k]->code == OpCode::Const;) ++k;
-    return k;
-  }
-
-  void visit_ops(const Block& block) {
-    for (size_t k = 0; k < block.ops.size(); ++k) {
-      const Op* op = block.ops[k];
-      if (op->code == OpCode::If) {
-        if (absorbs_.count(op) == 0) visit_if(block, k);
-      } else if (!op->blocks.empty()) {
-        visit_loop(op);
-      }
-    }
-  }
-
-  void visit_if(const Block& block, size_t k) {
-    const Op* op = block.ops[k];
-    Goal goal = plain_goal(op, 0);
-    size_t next = next_emitted(block, k);
-    const Op* follower = next < block.ops.size() ? block.ops[next] : nullptr;
-    if (follower && follower->code == OpCode::If) {
-      auto at = std::find(op->results.begin(), op->results.end(), follower->operands[0]);
-      if (at != op->results.end()) {
-        goal.has_condition = true;
-        goal.condition = {true, static_cast<uint32_t>(at - op->results.begin())};
-        a_.ops[op].thread = follower;
-        a_.ops[follower].threaded = true;
-      }
-    }
-    for (const Block* arm : op->blocks) resolve(*arm, goal);
-  }
-
-  void visit_loop(const Op* op) {
-    Goal goal = plain_goal(op, 1);
-    goal.has_condition = true;
-    goal.condition = {true, 0};
-    resolve(*op->blocks[0], goal);
-  }
-
-  static Goal plain_goal(const Op* target, uint32_t first) {
-    Goal goal{target, {}, {false, kNoValue}, false};
-    for (uint32_t j = 0; j < target->results.size(); ++j) goal.sources.push_back({true, j + first});
-    return goal;
-  }
-
-  // Plans the yields that end `block`: its own one or, when an `if` is the last thing before it, those of the two arms.
-  void resolve(const Block& block, const Goal& goal) {
-    const Op* last = block.ops.back();
-    if (last->code != OpCode::Yield) {
-      visit_ops(block);
-      return;
-    }
-    const Op* tail = last_emitted(block);
-    if (tail && tail->code == OpCode::If) {
-      absorbs_.emplace(tail, true);
-      a_.ops[last].absorbed = true;
-    }
-    visit_ops(block);
-    if (!a_.ops[last].absorbed) {
-      YieldPlan plan;
-      plan.target = goal.target;
-      for (const Term& term : goal.sources) plan.sources.push_back(value_of(term, last));
-      if (goal.has_condition) plan.condition = value_of(goal.condition, last);
-      a_.yields.emplace(last, std::move(plan));
-      return;
-    }
-    Goal inner = goal;
-    for (Term& term : inner.sources) term = through(term, last, tail);
-    if (inner.has_condition) inner.condition = through(inner.condition, last, tail);
-    for (const Block* arm : tail->blocks) resolve(*arm, inner);
-  }
-
-  static const Op* last_emitted(const Block& block) {
-    for (size_t k = block.ops.size() - 1; k-- > 0;) {
-      if (block.ops[k]->code != OpCode::Const) return block.ops[k];
-    }
-    return nullptr;
-  }
-
-  static ValueId value_of(const Term& term, const Op* yield) { return term.is_slot ? yield->operands[term.index] : term.index; }
-
-  static Term through(const Term& term, const Op* yield, const Op* tail) {
-    ValueId value = value_of(term, yield);
-    auto at = std::find(tail->results.begin(), tail->results.end(), value);
-    if (at == tail->results.end()) return {false, value};
-    return {true, static_cast<uint32_t>(at - tail->results.begin())};
-  }
-
-  Analysis& a_;
-  std::unordered_map<const Op*, bool> absorbs_;
-};
-
-}  // namespace
-
-void plan_yields(const Function& function, Analysis* analysis) { YieldPlanner(analysis).visit_root(*function.body); }
 
 // ---- modes ------------------------------------------------------------------------------------------------------
 bool can_fuse(const Function& function, const Op* def) {
@@ -348,7 +227,7 @@ class ModeChooser {
       if (needed(plan.target, k)) use(plan.sources[k]);
       else plan.sources[k] = kNoValue;
     }
-    if (plan.condition != kNoValue) use_condition(plan.condition, note.loop);
+    if (plan.has_value_condition()) use_condition(plan.condition, note.loop);
   }
 
   bool needed(const Op* target, size_t k) const {

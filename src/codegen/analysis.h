@@ -47,11 +47,16 @@ struct OpNote {
   bool threaded = false;           // if: entered from the arms of the `if` before it
 };
 
+// Conditions of a YieldPlan that no value stands for.
+inline constexpr ir::ValueId kAlways = UINT32_MAX - 1;
+inline constexpr ir::ValueId kNever = UINT32_MAX - 2;
+
 // What one emitted yield does: sources[k] goes to result (or carried) k of the target, then control moves on by `condition`.
 struct YieldPlan {
   const ir::Op* target = nullptr;
   std::vector<ir::ValueId> sources;         // kNoValue: not needed
-  ir::ValueId condition = ir::kNoValue;     // loops: whether to go on; threaded ifs: the next condition
+  ir::ValueId condition = ir::kNoValue;     // loops: whether to go on; threaded ifs: the next condition; kAlways, kNever
+  bool has_value_condition() const { return condition != ir::kNoValue && condition != kAlways && condition != kNever; }
 };
 
 struct LoopNote {
@@ -96,7 +101,7 @@ Analysis analyze(const ir::Function& function, const Features& features);
 
 // The parts of analyze(), in order.
 void number_ops(const ir::Function& function, Analysis* analysis);
-void plan_yields(const ir::Function& function, Analysis* analysis);
+void plan_yields(const ir::Function& function, Analysis* analysis);  // yields.cpp
 void choose_modes(const ir::Function& function, Analysis* analysis);
 void assign_registers(const ir::Function& function, const Features& features, Analysis* analysis);
 

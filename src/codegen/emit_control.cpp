@@ -151,7 +151,10 @@ void Emitter::emit_Yield(const Op& op) {
 
 // Copies, then one way or the other.
 void Emitter::leave(ValueId condition, const std::vector<Copy>& copies, Label on_true, Label on_false) {
-  if (copies.empty()) {
+  if (condition == kAlways || condition == kNever) {
+    emit_copies(copies, false);
+    jump(condition == kAlways ? on_true : on_false);
+  } else if (copies.empty()) {
     branch(condition, on_true, on_false);
   } else if (is_const(condition)) {
     emit_copies(copies, false);
@@ -188,7 +191,7 @@ void Emitter::emit_leaf(const Op&, const YieldPlan& plan) {
   }
   const LoopLabels& labels = loop_labels_.at(target);
   const LoopNote& loop = a_.loops[a_.loop_index.at(target)];
-  bool goes_on = is_const(plan.condition) && const_bits(plan.condition) != 0;
+  bool goes_on = plan.condition == kAlways || (plan.has_value_condition() && is_const(plan.condition) && const_bits(plan.condition) != 0);
   for (size_t k = 0; k < plan.sources.size(); ++k) {
     if (goes_on && loop.last_index[k]) continue;  // set behind the loop, or at another way out
     add_copy(&copies, Analysis::carried_param(target, k), plan.sources[k]);
@@ -211,13 +214,14 @@ bool Emitter::leaves(const Block& block) const {
   if (a_.note(last).absorbed) {
     for (size_t k = block.ops.size() - 1; k-- > 0;) {
       const Op* op = block.ops[k];
-      if (op->code == OpCode::Const) continue;
+      if (op->code != OpCode::If) continue;  // only constants and choices stand behind it
       return leaves(*op->blocks[0]) && leaves(*op->blocks[1]);
     }
   }
   auto at = a_.yields.find(last);
   if (at == a_.yields.end() || at->second.target->code == OpCode::If) return false;
   ValueId condition = at->second.condition;
+  if (!at->second.has_value_condition()) return condition == kNever;
   return is_const(condition) && const_bits(condition) == 0;
 }
 

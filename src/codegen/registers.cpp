@@ -155,7 +155,7 @@ class Liveness {
     for (ValueId source : plan.sources) {
       if (source != kNoValue) read(source, early + 1);
     }
-    if (plan.condition != kNoValue) read(plan.condition, early + 1);
+    if (plan.has_value_condition()) read(plan.condition, early + 1);
   }
 
   void visit_if(const Op* op, const OpNote& note) {

@@ -275,8 +275,30 @@ class Generator {
   }
 
   // Yields of a loop body: the carried values in any order, changed or not; whether to go on.
-  void loop_yield(const std::vector<Type>& types, ValueId may_go_on, int depth) {
+  void loop_yield(const std::vector<Type>& types, ValueId may_go_on, int depth, bool counted) {
     std::vector<ValueId> carried;
+    if (!counted && chance(40)) {  // a flag out of an `if` that picks the old or the new values and ends the loop
+      std::vector<Type> all = types;
+      all.insert(all.begin(), Type::I1);
+      Op* op = make_if(condition(), all, depth, true);
+      for (Block* block : op->blocks) {
+        Op* last = block->ops.back();
+        if (last->code != OpCode::Yield || chance(15)) continue;
+        b().set_block(block);
+        block->ops.pop_back();
+        last->operands[0] = b().const_i1(chance(50));
+        block->ops.push_back(last);
+      }
+      b().set_block(body_block_);
+      for (size_t k = 0; k < types.size(); ++k) {
+        ValueId old = any(types[k]);
+        carried.push_back(chance(70) ? b().select(types[k], op->results[0], old, op->results[k + 1]) : op->results[k + 1]);
+        if (chance(20)) carried.back() = b().select(types[k], op->results[0], carried.back(), any(types[k]));
+      }
+      carried.insert(carried.begin(), chance(60) ? b().unary(OpCode::Not, Type::I1, op->results[0]) : op->results[0]);
+      b().yield(carried);
+      return;
+    }
     if (chance(40)) {  // through a last `if`, often with a constant answer in its arms
       std::vector<Type> all = types;
       all.insert(all.begin(), Type::I1);
@@ -336,7 +358,7 @@ class Generator {
     Block* saved_block = body_block_;
     body_block_ = op->blocks[0];
     ValueId next = counter_;
-    loop_yield(types, more, depth);
+    loop_yield(types, more, depth, counted);
     if (counted) op->blocks[0]->ops.back()->operands.push_back(next);
     body_block_ = saved_block;
   }
