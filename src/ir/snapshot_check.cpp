@@ -40,7 +40,7 @@ std::string check_value(const Function& f, const SnapValue& value, int depth) {
   }
   if (value.kind == PyKind::Input && value.index >= f.inputs.size()) return "there is no input " + std::to_string(value.index);
   if (value.kind == PyKind::Array && value.index != kNone && value.index >= f.array_types.size()) return "unknown array type";
-  const bool may_have_children = value.kind == PyKind::Tuple || value.kind == PyKind::SeqIter;
+  const bool may_have_children = value.kind == PyKind::Tuple || value.kind == PyKind::SeqIter || value.kind == PyKind::Either;
   if (!may_have_children && !value.children.empty()) return kind_text(value.kind) + " cannot have children";
   if (value.kind == PyKind::SeqIter) {
     auto is_array = [&](const SnapValue& child) {
@@ -50,6 +50,7 @@ std::string check_value(const Function& f, const SnapValue& value, int depth) {
       return "seq_iter needs an array and an int";
     }
   }
+  if (value.kind == PyKind::Either && value.children.size() != 2) return "either needs two children";
   for (const SnapValue& child : value.children) {
     if (std::string bad = check_value(f, child, depth + 1); !bad.empty()) return bad;
   }

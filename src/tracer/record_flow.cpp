@@ -251,6 +251,9 @@ Result<Ways> Recorder::end_conditional(State state, const HlInstr& in, int block
     }
     return condition.refusal();
   }
+  // A side that leaves does so before the jump: the snapshot must hold whichever way it goes (forced exits take it at any time).
+  bool leaves = edge_kind(*state.top().info, block, jump) == Edge::kExit || edge_kind(*state.top().info, block, fall) == Edge::kExit;
+  if (leaves) before();
   pop(state);
   bool jump_if_true = in.op == HL_POP_JUMP_IF_TRUE;
   int known_to_be = known_truth(s, *condition);
@@ -264,12 +267,12 @@ Result<Ways> Recorder::branch(State state, const HlInstr&, ValueId condition, in
   bool exit_true = edge_kind(info, block, if_true) == Edge::kExit;
   bool exit_false = edge_kind(info, block, if_false) == Edge::kExit;
   if (exit_false) {
-    builder_.guard(condition, edge_reason(info, block, if_false), snapshot_at_place(state, {frame, if_false}));
+    builder_.guard(condition, edge_reason(info, block, if_false), before_);
     return follow(std::move(state), block, if_true);
   }
   if (exit_true) {
     ValueId inverse = builder_.unary(ir::OpCode::Not, ir::Type::I1, condition);
-    builder_.guard(inverse, edge_reason(info, block, if_true), snapshot_at_place(state, {frame, if_true}));
+    builder_.guard(inverse, edge_reason(info, block, if_true), before_);
     return follow(std::move(state), block, if_false);
   }
   ir::Block* parent = builder_.block();

@@ -401,7 +401,11 @@ Result<Ways> Recorder::finish_loop(ir::Op* op, ValueId mark, State state, const 
     end.complete_op(parent);
   }
   if (is_for) return after_exhaustion(op, std::move(state), loop, std::move(out));
-  if (out.empty()) builder_.exit(ExitReason::Path, op->snapshot);  // never reached
+  if (out.empty()) {  // never reached
+    ir::Snapshot before = function_->snapshots[op->snapshot];
+    function_->snapshots.push_back(std::move(before));
+    builder_.exit(ExitReason::Path, static_cast<ir::SnapshotId>(function_->snapshots.size() - 1));
+  }
   return out;
 }
 
@@ -431,7 +435,7 @@ Result<Ways> Recorder::after_exhaustion(ir::Op* op, State state, LoopContext& lo
       builder_.exit(reason, snapshot);
       return out;
     }
-    builder_.guard(any_flag(), reason, snapshot);
+    exit_if(builder_.unary(OpCode::Not, Type::I1, any_flag()), reason, snapshot);
     if (out.size() == 1) out[0].flag = ir::kNoValue;
     return out;
   }

@@ -104,6 +104,17 @@ ValueId Recorder::flag_value(const Ways& ways, const Place& place) {
   return builder_.const_i1(false);
 }
 
+// Leaves when the flag is set. Not a guard: the snapshot is right only then, and guards may be made to fail at any time by tests.
+void Recorder::exit_if(ValueId flag, ExitReason reason, ir::SnapshotId snapshot) {
+  ir::Block* parent = builder_.block();
+  ir::Op* op = builder_.if_(flag, {});
+  builder_.set_block(op->blocks[0]);
+  builder_.exit(reason, snapshot);
+  builder_.set_block(op->blocks[1]);
+  builder_.yield({});
+  builder_.set_block(parent);
+}
+
 // Turns one way into an exit, in the current block.
 void Recorder::leave_way(Ways* ways, size_t k, ExitReason reason) {
   ir::SnapshotId snapshot = snapshot_at_place((*ways)[k].state, (*ways)[k].place);
@@ -113,7 +124,7 @@ void Recorder::leave_way(Ways* ways, size_t k, ExitReason reason) {
     return;
   }
   ValueId flag = flag_value(*ways, (*ways)[k].place);
-  builder_.guard(builder_.unary(ir::OpCode::Not, ir::Type::I1, flag), reason, snapshot);
+  exit_if(flag, reason, snapshot);
   ways->erase(ways->begin() + static_cast<std::ptrdiff_t>(k));
   if (ways->size() == 1) (*ways)[0].flag = ir::kNoValue;
 }

@@ -106,6 +106,7 @@ class Recorder final : public Emit {
 
   // record_merge.cpp
   Result<Ways> merge(ir::Op* op, ValueId mark, Ways a, Ways b, const State& fallback, const Place& fallback_place);
+  void exit_if(ValueId flag, ExitReason reason, ir::SnapshotId snapshot);
   void leave_way(Ways* ways, size_t k, ExitReason reason);
   void settle_mismatches(ir::Op* op, Ways* a, Ways* b);
   bool mismatch(Way& a, Way& b, VarRef* which);
