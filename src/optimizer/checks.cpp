@@ -120,6 +120,7 @@ void CheckElimination::loop(Op* op, Ops& out, bool conditional) {
   loops_.push_back(std::move(around));
   for (ValueId v : op->blocks[0]->params) set_depth(v, here());
   const Facts::Mark mark = facts_.mark();
+  if (op->code == OpCode::For) assume_upward(*op->blocks[0]);
   facts_.enter_loop(*op);
   block(*op->blocks[0], false);
   facts_.rollback(mark);

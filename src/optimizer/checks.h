@@ -67,6 +67,7 @@ class CheckElimination {
   ValueId from_extreme(Term variant, Term fixed, bool upper);
   ValueId unless_empty(ValueId condition);
   ValueId no_trip();
+  void assume_upward(const Block& body);
   ValueId last_index();
   int step_sign() const;
   bool unit_step() const;

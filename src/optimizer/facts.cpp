@@ -230,11 +230,10 @@ void Facts::assume(ValueId condition, bool truth) {
     case OpCode::Ne:
       if ((op->code == OpCode::Eq) == truth) {
         equal(a, b, 0);
-      } else if (editor_.is_const(b)) {  // a != c at the end of a's interval
-        const Wide c = range(b).lo;
-        const Interval now = tight_range(a);
-        if (now.lo == c) refine(a, {c + 1, now.hi});
-        if (now.hi == c) refine(a, {now.lo, c - 1});
+      } else if (prove_le(a, b, 0)) {  // a != b at the end of a's interval
+        add_le(a, b, -1);
+      } else if (prove_le(b, a, 0)) {
+        add_le(b, a, -1);
       }
       break;
     default: break;

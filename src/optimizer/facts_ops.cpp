@@ -102,13 +102,39 @@ void Facts::define_sum(const Op& op, ValueId r) {
   if (range_a.lo > -far) add_le(b, r, -range_a.lo);
 }
 
+// Each arm counts under its condition: select(x == n, 0, x) with x <= n is below n.
 void Facts::define_select(const Op& op, ValueId r) {
+  const ValueId condition = editor_.find(op.operands[0]);
   ValueId x = editor_.find(op.operands[1]);
   ValueId y = editor_.find(op.operands[2]);
-  refine(r, hull(tight_range(x), tight_range(y)));
   const int kind = minimum_or_maximum(editor_, op, &x, &y);
   if (kind < 0) add_le(r, x, 0), add_le(r, y, 0);
   if (kind > 0) add_le(x, r, 0), add_le(y, r, 0);
+  if (kind != 0) {
+    refine(r, hull(tight_range(x), tight_range(y)));
+    return;
+  }
+  // What the result may be compared with: the other side of the condition, what an arm is known to be below.
+  std::vector<ValueId> others;
+  const Op* compare = editor_.def(condition);
+  if (compare != nullptr && is_int(compare->type) && compare->operands.size() == 2) others.push_back(editor_.find(compare->operands[1]));
+  for (ValueId arm : {x, y}) {
+    if (arm < upper_.size() && upper_[arm] != kNone) others.push_back(edges_[upper_[arm]].high);
+  }
+  bool below[3] = {true, true, true};
+  Interval range{0, 0};
+  for (const bool side : {true, false}) {
+    const ValueId arm = side ? x : y;
+    const Mark mark = this->mark();
+    assume(condition, side);
+    range = side ? tight_range(arm) : hull(range, tight_range(arm));
+    for (size_t k = 0; k < others.size(); ++k) below[k] = below[k] && is_integer(others[k]) && prove_le(arm, others[k], -1);
+    rollback(mark);
+  }
+  refine(r, range);
+  for (size_t k = 0; k < others.size(); ++k) {
+    if (below[k]) add_le(r, others[k], -1);
+  }
 }
 
 void Facts::define_division(const Op& op, ValueId r) {

@@ -38,6 +38,16 @@ OpCode checked(OpCode code) {
   }
 }
 
+bool has_code_inside(const Block& block, OpCode code) {
+  for (const Op* op : block.ops) {
+    if (op->code == code) return true;
+    for (const Block* inner : op->blocks) {
+      if (has_code_inside(*inner, code)) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 void CheckElimination::set_depth(ValueId v, uint32_t depth) {
@@ -136,6 +146,16 @@ ValueId CheckElimination::no_trip() {
 ValueId CheckElimination::unless_empty(ValueId condition) {
   if (editor_.is_const(condition) || covers_empty_) return condition;
   return emit_either(condition, no_trip());
+}
+
+// A step of unknown sign: taken to be positive, which a check in front makes sure.
+void CheckElimination::assume_upward(const Block& body) {
+  const Loop& loop = loops_.back();
+  const ValueId step = loop.op->operands[2];
+  if (!can_hoist() || editor_.is_const(step) || step_sign() != 0 || !has_code_inside(body, OpCode::Bound)) return;
+  const ValueId positive = emit(OpCode::Gt, Type::I64, {step, editor_.const_i64(0)});
+  emit_guard(positive);
+  facts_.assume(positive, true);
 }
 
 // The index of the last trip. Garbage when there is none.
@@ -291,7 +311,9 @@ ValueId CheckElimination::hoisted_le(Term x, Term y) {
   }
   const Term variant = x_varies ? x : y;
   const Term fixed = x_varies ? y : x;
-  const bool exact_limits = loops_.back().op->code != OpCode::For || unit_step();
+  // A constant step may end short of the limit; the exact last index for a variable one is a division, the limit will do.
+  const Op& loop = *loops_.back().op;
+  const bool exact_limits = loop.code != OpCode::For || unit_step() || !editor_.is_const(loop.operands[2]);
   ValueId result = exact_limits ? kNoValue : from_extreme(variant, fixed, x_varies);
   if (result == kNoValue) result = from_limits(variant, fixed, x_varies);
   if (result == kNoValue && exact_limits) result = from_extreme(variant, fixed, x_varies);
@@ -329,9 +351,9 @@ bool CheckElimination::hoist_bound(const Op& op, bool conditional) {
   const ValueId i = op.operands[0];
   const ValueId n = op.operands[1];
   if (!invariant(n)) return false;
-  // Known to start below zero, as in a[i - 1] from i = 0: that trip would fail every time.
+  // Known to start just below zero, as a[i - 1] from i = 0 does: a check in front would fail every time.
   const Wide least = facts_.tight_range(i).lo;
-  if (least < 0 && least > -(static_cast<Wide>(1) << 62)) return false;
+  if (least < 0 && least > -(1 << 20) && facts_.lower_bounds(i, [this](ValueId v) { return depth_of(v) == 0; }).empty()) return false;
   conditional_ = conditional;
   covers_empty_ = false;
   const ValueId low = facts_.prove_at_least(i, 0) ? editor_.const_i1(true) : hoisted_le(Term{kNoValue, 0}, Term{i, 0});
