@@ -604,12 +604,12 @@ assert rss() - memory < 8 << 20, rss() - memory
 @pytest.mark.slow
 def test_no_reference_leaks_over_many_exits():
     """Guards that fail by themselves; regions that exit too often are given up, which limits their rate."""
-    fine(LEAK % (30_000, 30, 8_000), timeout=120)
+    fine(LEAK % (30_000, 30, 4_000), timeout=120)
 
 
 @pytest.mark.parametrize("force", ["0:1", "3:5"])
 def test_no_reference_leaks_over_forced_exits(force):
-    fine(LEAK % (100_000, 40, 100_000 if force == "0:1" else 10_000), timeout=120, HOTLOOP_FORCE_EXIT=force)
+    fine(LEAK % (100_000, 30, 100_000 if force == "0:1" else 5_000), timeout=120, HOTLOOP_FORCE_EXIT=force)
 
 
 def test_one_reference_too_many_would_make_resize_fail():

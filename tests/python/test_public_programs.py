@@ -55,9 +55,9 @@ def check(folder, name, mode):
     assert f"{name}::case" in jit.cases
 
 
-def params(folder, quick):
+def params(folder, quick, modes=tuple(MODES)):
     return [pytest.param(j["name"], m, marks=() if m in quick else pytest.mark.slow)
-            for m in MODES for j in jobs(folder)]
+            for m in modes for j in jobs(folder)]
 
 
 @needs_hotloop
@@ -67,7 +67,7 @@ def test_reported_bug(name, mode):
 
 
 @needs_hotloop
-@pytest.mark.parametrize("name, mode", params("users", set()))
+@pytest.mark.parametrize("name, mode", params("users", set(), ("default", "force-t20-9:3")))
 def test_user_program(name, mode):
     check("users", name, mode)
 
