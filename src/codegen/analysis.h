@@ -71,6 +71,7 @@ struct LoopNote {
 
 struct RegisterNote {
   bool is_float = false;
+  int depth = 0;  // of the innermost loop that reads or writes it, exits apart
 };
 
 struct Analysis {
@@ -84,6 +85,7 @@ struct Analysis {
   uint32_t op_count = 0;
 
   const OpNote& note(const ir::Op* op) const { return ops.at(op); }
+  int depth_of(int32_t loop) const { return loop < 0 ? 0 : loops[loop].depth; }
   // The block parameter that carries value k of a for / loop.
   static ir::ValueId carried_param(const ir::Op* loop, size_t k) {
     return loop->blocks[0]->params[k + (loop->code == ir::OpCode::For ? 1 : 0)];

@@ -342,7 +342,10 @@ void Emitter::emit_For(const Op& op) {
   loop_labels_.emplace(&op, labels);
   ValueId lo = op.operands[0], hi = op.operands[1], step = op.operands[2];
   Gp count;
-  if (!is_const(step)) count = trip_count(op);
+  if (!is_const(step)) {
+    count = trip_count(op);
+    prefer_register(count, loop.depth);
+  }
   std::vector<Copy> copies;
   add_copy(&copies, op.blocks[0]->params[0], lo);
   for (size_t k = 0; k < op.results.size(); ++k) add_copy(&copies, Analysis::carried_param(&op, k), op.operands[3 + k]);

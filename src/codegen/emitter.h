@@ -82,6 +82,7 @@ class Emitter {
   Xmm result_xmm(const ir::Op& op);
   Operand gp_operand(ir::ValueId v);   // immediate when it fits, else register in its type's size
   Operand xmm_operand(ir::ValueId v);  // register, or memory for constants and folded loads
+  void prefer_register(const asmjit::BaseReg& reg, int depth);  // allocation weight by loop depth
   Gp temp_gp();                        // free again at the next op
   Xmm temp_xmm(ir::Type type);
   void load_const(const Gp& to, int64_t bits, bool keep_flags);

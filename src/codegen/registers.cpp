@@ -144,7 +144,7 @@ class Liveness {
     if (at == a_.yields.end()) return;
     const YieldPlan& plan = at->second;
     bool is_loop = plan.target->code != OpCode::If;
-    int depth = depth_of(a_.note(op).loop);
+    int depth = a_.depth_of(a_.note(op).loop);
     for (size_t k = 0; k < plan.sources.size(); ++k) {
       ValueId source = plan.sources[k];
       if (source == kNoValue) continue;
@@ -191,7 +191,7 @@ class Liveness {
     }
     for (ValueId value : walk_inner(*op->blocks[0], begin + 1, op)) read(value, end + 1);
     size_t first = Analysis::first_initial(op);
-    int depth = depth_of(note.loop);
+    int depth = a_.depth_of(note.loop);
     if (op->code == OpCode::For) read_initial(op->operands[0], op->blocks[0]->params[0], begin, depth);
     for (size_t k = 0; k < op->results.size(); ++k) {
       if (in_register(op->results[k])) read_initial(op->operands[first + k], Analysis::carried_param(op, k), begin, depth);
@@ -212,8 +212,6 @@ class Liveness {
     read(initial, begin + 1);
     if (in_register(initial) && in_register(param)) candidates_.push_back({initial, param, 8 * depth + 3});
   }
-
-  int depth_of(int32_t loop) const { return loop < 0 ? 0 : a_.loops[loop].depth; }
 
   // Operands that the emitted code may read after it has begun to write the result.
   bool reads_late(const Op* op, size_t j) const {
@@ -269,7 +267,7 @@ class Liveness {
       case OpCode::Select: from = 2; break;
       default: return;
     }
-    int weight = 8 * depth_of(note.loop) + 2;
+    int weight = 8 * a_.depth_of(note.loop) + 2;
     if (in_register(op->operands[from])) candidates_.push_back({op->operands[from], op->result(), weight});
     if (op->code == OpCode::Select && in_register(op->operands[1])) candidates_.push_back({op->operands[1], op->result(), weight});
   }
@@ -365,14 +363,12 @@ class Packer {
         Web web{root, 0, 0, a_.values[value].loop, is_float(f_.type_of(value))};
         if (!ranges.empty()) web.from = ranges.front().from, web.to = ranges.back().to;
         list_.push_back(web);
-      } else if (depth(a_.values[value].loop) > depth(list_[at->second].loop)) {
+      } else if (a_.depth_of(a_.values[value].loop) > a_.depth_of(list_[at->second].loop)) {
         list_[at->second].loop = a_.values[value].loop;
       }
     }
     std::sort(list_.begin(), list_.end(), [](const Web& x, const Web& y) { return x.from < y.from; });
   }
-
-  int depth(int32_t loop) const { return loop < 0 ? 0 : a_.loops[loop].depth; }
 
   size_t numbers_needed(bool grouped) {
     struct Place {
@@ -405,6 +401,56 @@ class Packer {
 
 }  // namespace
 
+namespace {
+
+// How deep in loops each register is in use: a hint for what to keep out of memory.
+class DepthFinder {
+ public:
+  explicit DepthFinder(Analysis* analysis) : a_(*analysis) {}
+
+  void visit(const Op& op) {
+    const OpNote& note = a_.note(&op);
+    if (note.dead) return;
+    int depth = a_.depth_of(note.loop);
+    if (op.code == OpCode::Yield) {
+      auto at = a_.yields.find(&op);
+      if (at == a_.yields.end()) return;
+      const YieldPlan& plan = at->second;
+      for (ValueId source : plan.sources) {
+        if (source != kNoValue) use(source, depth);
+      }
+      if (plan.has_value_condition()) use(plan.condition, depth);
+      return;
+    }
+    if (op.code == OpCode::For || op.code == OpCode::Loop) {
+      for (ValueId param : op.blocks[0]->params) use(param, depth + 1);
+      for (size_t k = 0; k < op.operands.size(); ++k) use(op.operands[k], op.code == OpCode::For && (k == 1 || k == 2) ? depth + 1 : depth);
+      return;
+    }
+    if (op.code == OpCode::If && note.threaded) return;
+    ValueId result = op.result();
+    bool elsewhere = result != kNoValue && op.blocks.empty() && a_.values[result].mode != Mode::kRegister && a_.values[result].mode != Mode::kDead;
+    if (elsewhere) return;  // its readers count
+    for (ValueId operand : op.operands) use(operand, depth);
+    for (ValueId each : op.results) use(each, depth);
+  }
+
+ private:
+  void use(ValueId value, int depth) {
+    const ValueNote& note = a_.values[value];
+    if (note.mode == Mode::kRegister) {
+      RegisterNote& reg = a_.registers[note.reg];
+      reg.depth = std::max(reg.depth, depth);
+    } else if (note.mode == Mode::kFused || note.mode == Mode::kMemory) {
+      for (ValueId operand : note.def->operands) use(operand, depth);
+    }
+  }
+
+  Analysis& a_;
+};
+
+}  // namespace
+
 void assign_registers(const Function& function, const Features& features, Analysis* analysis) {
   Liveness liveness(function, features, analysis);
   liveness.run();
@@ -419,6 +465,8 @@ void assign_registers(const Function& function, const Features& features, Analys
   std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& x, const Candidate& y) { return x.weight > y.weight; });
   for (const Candidate& candidate : candidates) webs.join(candidate.a, candidate.b, false);
   Packer(function, &webs, analysis).run();
+  DepthFinder depths(analysis);
+  for_each_op(*function.body, [&](const Op& op, const Block&) { depths.visit(op); });
 }
 
 }  // namespace hotloop::codegen
