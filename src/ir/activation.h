@@ -9,7 +9,7 @@ namespace hotloop::ir {
 // Lives on the C stack of whoever enters (T15). Values are 8-byte cells: f64 as bits, f32 in the low 4 bytes, i1 as 0 or 1, narrower
 // integers sign- or zero-extended to 64 bits by their type, ptr as is.
 struct Activation {
-  const int64_t* in = nullptr;                  // input parts, in the order of the body's parameters
+  const int64_t* in = nullptr;                  // input parts, in the order of the body's parameters; read at entry and again by exits: unchanged until then, apart from `out`
   int64_t* out = nullptr;                       // written by an exit: snapshot_values() of its snapshot
   const volatile uint8_t* breaker = nullptr;    // non-zero byte: something is pending (poll)
   int64_t force_countdown = INT64_MAX;          // forced exits: each guard subtracts 1; at 0 it leaves as if it had failed
