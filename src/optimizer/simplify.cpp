@@ -150,6 +150,7 @@ class Simplifier {
     if (!ends_in_exit(*op->blocks[0]) && !ends_in_exit(*op->blocks[1])) {
       same_results(*op);
       if (conditional_add(*op, out)) return true;
+      flatten(*op, out);
       if (selects_instead(*op, out)) return true;
     }
     out.push_back(op);
@@ -203,6 +204,35 @@ class Simplifier {
   }
 
   bool only_yields(const Block& block) const { return block.ops.size() == 1; }
+
+  static bool cheap(const Op& op) {
+    switch (op.code) {
+      case OpCode::Eq: case OpCode::Ne: case OpCode::Lt: case OpCode::Le: case OpCode::Gt: case OpCode::Ge:
+      case OpCode::Not: case OpCode::And: case OpCode::Or: case OpCode::Xor: return true;
+      case OpCode::Add: case OpCode::Sub: case OpCode::Neg: case OpCode::Select: return !is_float(op.type);
+      default: return false;
+    }
+  }
+
+  // A few cheap integer ops in the arms of an if without float results run in front of it; the if then only chooses.
+  void flatten(Op& op, Ops& out) {
+    size_t count = 0;
+    for (const Block* arm : op.blocks) {
+      count += arm->ops.size() - 1;
+      for (size_t k = 0; k + 1 < arm->ops.size(); ++k) {
+        if (!cheap(*arm->ops[k])) return;
+      }
+    }
+    if (count == 0 || count > 2) return;
+    for (ValueId v : op.results) {
+      if (is_float(function_.type_of(v))) return;
+    }
+    for (Block* arm : op.blocks) {
+      out.insert(out.end(), arm->ops.begin(), arm->ops.end() - 1);
+      arm->ops.erase(arm->ops.begin(), arm->ops.end() - 1);
+    }
+    editor_.set_changed();
+  }
 
   // Integer results of an if that only chooses are selects: no branch to mispredict. Floats keep the branch: it is usually predicted, and
   // a select would put the compare into the dependency chain.
