@@ -288,7 +288,7 @@ bool Facts::grows(ValueId v, ValueId param, int sign, int depth) const {
   auto const_sign_ok = [&](ValueId c, int wanted) {
     if (wanted > 0) return not_negative(c, 3);
     const auto bits = editor_.const_bits(c);
-    return bits && *bits <= 0;
+    return bits && (*bits == 0 || (*bits < 0 && !is_unsigned(editor_.function().type_of(c))));  // u64 bits are no negative number
   };
   switch (op->code) {
     case OpCode::AddO:

@@ -257,12 +257,18 @@ OpCode mirrored(OpCode code) {
   }
 }
 
+bool is_nan_const(const Editor& e, ValueId v) {
+  const auto bits = e.const_bits(v);
+  const Type type = e.function().type_of(v);
+  return bits && is_float(type) && std::isnan(float_of(type, *bits));
+}
+
 }  // namespace
 
 ValueId identity(Editor& editor, Op& op, std::vector<Op*>& out) {
   Context c{editor, op, out};
-  // Constants stand on the right. For floats too: which of two NaNs survives is not promised, and a constant is none here.
-  if (op.operands.size() == 2 && editor.is_const(op.operands[0]) && !editor.is_const(op.operands[1]) &&
+  // Constants stand on the right. For floats too, but NaN: of two NaNs the first one survives.
+  if (op.operands.size() == 2 && editor.is_const(op.operands[0]) && !editor.is_const(op.operands[1]) && !is_nan_const(editor, op.operands[0]) &&
       (commutes(op.code) || is_compare(op.code))) {
     std::swap(op.operands[0], op.operands[1]);
     op.code = mirrored(op.code);
