@@ -208,7 +208,7 @@ class Holder:
         ((i for i in range(3)), 1),
         (sys.modules[__name__], 5),
     ],
-    ids=str,
+    ids=["class", "method", "static", "staticmethod", "property", "code", "generator", "module"],
 )
 def test_what_explain_takes(what, loops):
     hotloop.enable()
