@@ -189,6 +189,7 @@ class ModeChooser {
         for (ValueId operand : op->operands) use(operand);
         return;
       }
+      if (value.uses == 0 && value.mentions == 1 && fuses_load(block, k)) value.mode = Mode::kFused;
       if (value.uses == 0 && can_fuse(f_, op) && !value.fused_elsewhere && value.fused_uses <= fuse_limit(op)) value.mode = Mode::kFused;
     }
     if (op->has(kExits)) use_snapshot(op);
@@ -210,6 +211,19 @@ class ModeChooser {
     if (left.def || !right.def || right.def->code != OpCode::Const || left.loop < 0) return false;
     const Op* loop = a_.loops[left.loop].op;
     return loop->code == OpCode::For && loop->blocks[0]->params[0] == op->operands[0];
+  }
+
+  // A boolean element that the next `if`, guard or select asks for is compared in memory.
+  static bool fuses_load(const Block& block, size_t k) {
+    const Op* load = block.ops[k];
+    if (load->code != OpCode::Load || load->type != Type::I1) return false;
+    for (size_t j = k + 1; j < block.ops.size() && j < k + 16; ++j) {
+      const Op* op = block.ops[j];
+      bool asks = op->code == OpCode::If || op->code == OpCode::Guard || op->code == OpCode::Select;
+      if (asks && op->operands[0] == load->result()) return true;
+      if (op->has(kWritesArray) || op->has(kStructured)) return false;
+    }
+    return false;
   }
 
   // Ops that only need to know whether their i1 operands are true.

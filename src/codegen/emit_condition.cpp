@@ -45,10 +45,16 @@ Flags Emitter::compare_ints(const Op& op) {
   return {code, Flags::Parity::kIgnore};
 }
 
-// Emits the compare of a comparison, isfinite or conversion to i1.
+// Emits the compare of a comparison, isfinite, conversion to i1 or boolean load.
 Flags Emitter::compare(const Op& op) {
   Type type = type_of(op.operands[0]);
   ValueId a = op.operands[0];
+  if (op.code == OpCode::Load) {
+    Mem byte = address(op);
+    byte.setSize(1);
+    cc_.cmp(byte, Imm(0));
+    return {CondCode::kNE, Flags::Parity::kIgnore};
+  }
   if (op.code == OpCode::IsFinite) {
     Xmm difference = temp_xmm(type);
     self_difference(difference, type, xmm(a));

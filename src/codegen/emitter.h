@@ -167,8 +167,6 @@ class Emitter {
   void emit_copy(const Copy& copy, bool keep_flags);
   void emit_leaf(const ir::Op& yield, const YieldPlan& plan);
   void leave(ir::ValueId condition, const std::vector<Copy>& copies, Label on_true, Label on_false);
-  void emit_loop_head(const ir::Op& op, const LoopNote& loop, const LoopLabels& labels);
-  void emit_latch(const ir::Op& op, const LoopNote& loop, const LoopLabels& labels);
   void set_last_indices(const ir::Op& op, const LoopNote& loop);
   Gp trip_count(const ir::Op& op);
   bool leaves(const ir::Block& block) const;   // never comes back: belongs out of line

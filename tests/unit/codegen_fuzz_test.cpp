@@ -137,6 +137,12 @@ class Generator {
 
   ValueId condition() {
     if (chance(25) && !scope_[Type::I1].empty()) return any(Type::I1);
+    if (chance(10)) {  // any byte of the integers' memory: 0 or not 0
+      ValueId operands[] = {b().arr_data(int_array_), index()};
+      Op* op = b().append(OpCode::Load, Type::I1, operands);
+      op->access = 8;
+      return op->result();
+    }
     if (chance(15)) {
       ValueId finite = b().unary(OpCode::IsFinite, Type::F64, any(Type::F64));
       return chance(50) ? finite : b().unary(OpCode::Not, Type::I1, finite);
