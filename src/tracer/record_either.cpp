@@ -147,6 +147,16 @@ ValueId Recorder::flag_looked_into(State& state, const HlInstr& in) {
     const Sym& s = state.top().locals[static_cast<size_t>(in.arg2)];
     if (s.kind == PyKind::Either && has_unbound(s)) return s.v[0];
   }
+  if (in.op == HL_LOAD_GLOBAL || in.op == HL_LOAD_NAME) {
+    const FrameInfo& info = *state.top().info;
+    PyObject* name = PyTuple_GET_ITEM(info.code->co_names, in.arg);
+    for (PyObject* dict : {info.locals, info.globals}) {
+      int k = dict == nullptr ? -1 : name_var(dict, name, false);
+      if (k < 0 || static_cast<size_t>(k) >= state.globals.size()) continue;
+      const Sym& s = state.globals[static_cast<size_t>(k)];
+      if (s.kind == PyKind::Either && has_unbound(s)) return s.v[0];
+    }
+  }
   int n = looks_into(in);
   int depth = static_cast<int>(state.top().stack.size());
   for (int k = 1; k <= n && k <= depth; ++k) {

@@ -212,7 +212,7 @@ Result<Ways> Recorder::end_block(State state, const HlInstr& in, int block) {
     case HL_POP_JUMP_IF_NONE:
     case HL_POP_JUMP_IF_NOT_NONE: return end_conditional(std::move(state), in, block);
     default: {
-      auto done = unsupported(state, in);
+      auto done = unsupported(in);
       if (!done) return done.refusal();
       return Ways{};
     }
@@ -235,7 +235,7 @@ Result<Ways> Recorder::end_conditional(State state, const HlInstr& in, int block
   Sym s = peek(state, 1);
   if (in.op == HL_POP_JUMP_IF_NONE || in.op == HL_POP_JUMP_IF_NOT_NONE) {
     if (s.kind == PyKind::Object || s.kind == PyKind::Either) {
-      auto done = unsupported(state, in);
+      auto done = unsupported(in);
       if (!done) return done.refusal();
       return Ways{};
     }
@@ -245,7 +245,8 @@ Result<Ways> Recorder::end_conditional(State state, const HlInstr& in, int block
   }
   auto condition = truth(*this, s);
   if (!condition) {
-    if (may_be_rare(state)) {
+    if (may_be_rare()) {
+      left_out_ = condition.refusal();
       builder_.exit(ExitReason::Unsupported, before());
       return Ways{};
     }

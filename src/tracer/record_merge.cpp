@@ -188,6 +188,7 @@ Result<Ways> Recorder::merge(ir::Op* op, ValueId mark, Ways a, Ways b, const Sta
   settle_mismatches(op, &a, &b);
   builder_.set_block(parent);
   if (a.empty() && b.empty()) {
+    if (left_out_ && !may_be_rare()) return *left_out_;  // no side goes on: nothing would be gained
     builder_.exit(ExitReason::Path, snapshot_at_place(fallback, fallback_place));  // never reached
     return Ways{};
   }

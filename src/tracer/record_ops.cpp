@@ -24,20 +24,18 @@ void Recorder::pop_push(State& state, int n, Sym s) {
   stack.push_back(std::move(s));
 }
 
-// Is this a way that was not seen running: of code that was not watched, or of a form that a variable may have?
-bool Recorder::may_be_rare(const State& state) const { return splits_ > 0 || (arms_ > 0 && !state.top().info->part->map().watched()); }
+// Is this a way that not every trip takes? What cannot be compiled there becomes an exit; entry and exit counts show whether it was worth it.
+bool Recorder::may_be_rare() const { return splits_ > 0 || arms_ > 0; }
 
-// What cannot be compiled leaves where it may be rare, and refuses where it was seen running.
-Result<Recorder::Step> Recorder::unsupported(State& state, const HlInstr& in) {
-  if (may_be_rare(state)) return leave_here(ExitReason::Unsupported);
-  switch (in.op) {
-    case HL_YIELD_VALUE:
-    case HL_SEND:
-    case HL_GET_AWAITABLE: return refuse(RefusalReason::kYieldInLoop, in.name);
-    case HL_BEFORE_WITH:
-    case HL_PUSH_EXC_INFO: return refuse(RefusalReason::kTryInLoop, in.name);
-    default: return refuse(RefusalReason::kUnsupportedOpcode, in.name);
-  }
+// What cannot be compiled leaves where it may be rare, and refuses where every trip meets it.
+Result<Recorder::Step> Recorder::unsupported(const HlInstr& in) {
+  base::RefusalReason reason = RefusalReason::kUnsupportedOpcode;
+  if (in.op == HL_YIELD_VALUE || in.op == HL_SEND || in.op == HL_GET_AWAITABLE) reason = RefusalReason::kYieldInLoop;
+  if (in.op == HL_BEFORE_WITH || in.op == HL_PUSH_EXC_INFO) reason = RefusalReason::kTryInLoop;
+  base::Refusal refusal = refuse(reason, in.name);
+  if (!may_be_rare()) return refusal;
+  left_out_ = refusal;
+  return leave_here(ExitReason::Unsupported);
 }
 
 Result<Recorder::Step> Recorder::leave_here(ExitReason reason) {
@@ -52,7 +50,7 @@ Result<Recorder::Step> Recorder::step(State& state, const HlInstr& in) {
     case HL_RESUME: return Step::kNext;
     case HL_COPY_FREE_VARS:
       if (state.frames.size() > 1) return Step::kNext;  // the prologue of an inlined function: bind_closure has done it
-      return unsupported(state, in);
+      return unsupported(in);
     case HL_LOAD_FAST:
     case HL_LOAD_FAST_CHECK:
     case HL_LOAD_FAST_AND_CLEAR:
@@ -80,6 +78,7 @@ Result<Recorder::Step> Recorder::step(State& state, const HlInstr& in) {
     case HL_UNPACK_SEQUENCE:
     case HL_SUBSCR:
     case HL_STORE_SUBSCR:
+    case HL_CONTAINS:
     case HL_GET_ITER: done = step_container(state, in); break;
     case HL_BINARY:
     case HL_UNARY_NEGATIVE:
@@ -89,11 +88,14 @@ Result<Recorder::Step> Recorder::step(State& state, const HlInstr& in) {
     case HL_TO_BOOL:
     case HL_COMPARE:
     case HL_IS: done = step_operator(state, in); break;
-    default: return unsupported(state, in);
+    default: return unsupported(in);
   }
   if (done || abandoned_ != nullptr || wants_restart_) return done;
   // An operation that is not compiled, on a way that may be rare.
-  if (may_be_rare(state)) return leave_here(ExitReason::Unsupported);
+  if (may_be_rare()) {
+    left_out_ = done.refusal();
+    return leave_here(ExitReason::Unsupported);
+  }
   return done;
 }
 
@@ -244,8 +246,34 @@ Result<Recorder::Step> Recorder::step_container(State& state, const HlInstr& in)
       stack.resize(stack.size() - 3);
       return Step::kNext;
     }
+    case HL_CONTAINS: return contains(state, in);
     default: return get_iter(state);
   }
+}
+
+// x in (a, b, c): the items are compared in turn, none of which has an effect.
+Result<Recorder::Step> Recorder::contains(State& state, const HlInstr& in) {
+  Sym container = peek(state, 1), x = peek(state, 2);
+  if (container.kind != PyKind::Tuple) return refuse(RefusalReason::kUnsupportedType, "in " + kind_text(container));
+  ValueId any = builder_.const_i1(false);
+  for (const Sym& item : *container.items) {
+    bool numbers = (is_py_number(item.kind) || is_np_scalar(item.kind)) && (is_py_number(x.kind) || is_np_scalar(x.kind));
+    // The very same object is found even if it is not equal to itself (NaN): only exact integers and bools have no such case.
+    bool integral = item.kind == PyKind::Int || item.kind == PyKind::Bool || x.kind == PyKind::Int || x.kind == PyKind::Bool;
+    if (!numbers || !integral) return refuse(RefusalReason::kUnsupportedType, kind_text(x) + " in a tuple with " + kind_text(item));
+    auto equal = compare(*this, CompareOp::kEq, item, x);
+    if (!equal) return equal.refusal();
+    auto flag = truth(*this, *equal);
+    if (!flag) return flag.refusal();
+    any = builder_.binary(ir::OpCode::Or, ir::Type::I1, any, *flag);
+  }
+  if (in.arg2 == 1) any = builder_.unary(ir::OpCode::Not, ir::Type::I1, any);
+  Sym out;
+  out.kind = PyKind::Bool;
+  out.v[0] = any;
+  out.box = new_box();
+  pop_push(state, 2, out);
+  return Step::kNext;
 }
 
 Result<Recorder::Step> Recorder::get_iter(State& state) {

@@ -153,8 +153,9 @@ class Recorder final : public Emit {
   Result<Step> step_container(State& state, const HlInstr& in);
   Result<Step> get_iter(State& state);
   Result<Sym> load_local(State& state, const HlInstr& in, int index);
-  Result<Step> unsupported(State& state, const HlInstr& in);
-  bool may_be_rare(const State& state) const;
+  Result<Step> unsupported(const HlInstr& in);
+  Result<Step> contains(State& state, const HlInstr& in);
+  bool may_be_rare() const;
   Result<Step> leave_here(ExitReason reason);
   Sym pop(State& state);
   void push(State& state, Sym s) { state.top().stack.push_back(std::move(s)); }
@@ -209,6 +210,7 @@ class Recorder final : public Emit {
   std::vector<NameVar> name_vars_;
   std::set<std::string> stored_names_;
   bool wants_restart_ = false;
+  std::optional<base::Refusal> left_out_;      // the last operation that became an exit because it is not compiled
   int splits_ = 0;                             // how many splits by form are open
   int arms_ = 0;                               // how many conditional arms are open
 };
