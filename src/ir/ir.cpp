@@ -21,7 +21,7 @@ ExitReason reason_of(const Op& op) {
     case OpCode::Exit: return static_cast<ExitReason>(op.imm);
     case OpCode::Bound: return ExitReason::Bounds;
     case OpCode::Poll: return ExitReason::Breaker;
-    default: return ExitReason::Overflow;
+    default: return op.imm != 0 ? static_cast<ExitReason>(op.imm) : ExitReason::Overflow;  // checked arithmetic
   }
 }
 

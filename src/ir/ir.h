@@ -206,7 +206,7 @@ inline bool may_be_forced(const Op& op) {
 struct ExitInfo {
   const Op* op;
   SnapshotId snapshot;
-  ExitReason reason;  // guard/fcheck/exit: imm; addo..shlo: Overflow; bound: Bounds; poll: Breaker
+  ExitReason reason;  // guard/fcheck/exit: imm; addo..shlo: imm, 0 is Overflow; bound: Bounds; poll: Breaker
 };
 std::vector<ExitInfo> enumerate_exits(Function& function);
 

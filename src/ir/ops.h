@@ -52,6 +52,7 @@ Type letter_type(char letter, Type op_type);
 // Whether the op's type is part of its text (`add.f64`): its row mentions T.
 bool has_type_suffix(OpCode code);
 
+inline bool is_checked_arithmetic(OpCode code) { return code >= OpCode::AddO && code <= OpCode::ShlO; }
 inline bool has_effect(OpCode code, Effects effect) { return (op_info(code).effects & effect) != 0; }
 
 }  // namespace hotloop::ir

@@ -153,6 +153,7 @@ void plain_op(Io& io, auto& f, auto& op) {
   }
   if (op.has(kExits)) io.item(), io.snapshot(op.snapshot);
   io.end_items();
+  if (is_checked_arithmetic(op.code) && io.optional("as", op.imm != 0)) io.reason(op.imm);
   (void)f;
 }
 

@@ -215,7 +215,9 @@ void Verifier::check_attribute(const Op& op) {
     case Attribute::kReason:
       if (op.imm < 0 || op.imm >= kExitReasonCount) fail(op, "there is no such exit reason");
       break;
-    case Attribute::kNone: break;
+    case Attribute::kNone:
+      if (is_checked_arithmetic(op.code) && (op.imm < 0 || op.imm >= kExitReasonCount)) fail(op, "there is no such exit reason");
+      break;
   }
   if (op.code == OpCode::Conv) check_conv(op);
   if (op.code == OpCode::FCheck) {

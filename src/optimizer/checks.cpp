@@ -235,14 +235,7 @@ void CheckElimination::arithmetic(Op* op, Ops& out, bool conditional) {
   if (facts_.fits(*op)) {
     keep(op, out);
     if (!options_.final) return;
-    switch (op->code) {
-      case OpCode::AddO: op->code = OpCode::Add; break;
-      case OpCode::SubO: op->code = OpCode::Sub; break;
-      case OpCode::MulO: op->code = OpCode::Mul; break;
-      case OpCode::NegO: op->code = OpCode::Neg; break;
-      default: op->code = OpCode::Shl; break;
-    }
-    op->snapshot = kNoSnapshot;
+    make_plain(*op);
     editor_.set_changed();
     return;
   }

@@ -12,6 +12,9 @@
 
 namespace hotloop::optimizer {
 
+// The unchecked form of checked arithmetic that is known to fit.
+void make_plain(Op& op);
+
 class CheckElimination {
  public:
   CheckElimination(Function& function, const CheckOptions& options)

@@ -194,7 +194,7 @@ class ValueNumbering {
     key->code = op.code;
     key->type = op.type;
     key->access = op.access;
-    key->imm = op.code == OpCode::FCheck ? 0 : op.imm;
+    key->imm = op.has(kExits) ? 0 : op.imm;  // the reason of an exit
     key->memory = op.has(kReadsArray) ? memory_ : 0;
     key->count = static_cast<uint8_t>(op.operands.size());
     key->operands.fill(0);

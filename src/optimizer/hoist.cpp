@@ -18,16 +18,6 @@ constexpr uint32_t kExact = 1;  // Op::mark: plain arithmetic that is known not 
 
 bool fits_i64(Wide v) { return v >= INT64_MIN && v <= INT64_MAX; }
 
-OpCode plain(OpCode code) {
-  switch (code) {
-    case OpCode::AddO: return OpCode::Add;
-    case OpCode::SubO: return OpCode::Sub;
-    case OpCode::MulO: return OpCode::Mul;
-    case OpCode::NegO: return OpCode::Neg;
-    case OpCode::ShlO: return OpCode::Shl;
-    default: return code;
-  }
-}
 OpCode checked(OpCode code) {
   switch (code) {
     case OpCode::Add: return OpCode::AddO;
@@ -50,6 +40,19 @@ bool has_code_inside(const Block& block, OpCode code) {
 
 }  // namespace
 
+void make_plain(Op& op) {
+  switch (op.code) {
+    case OpCode::AddO: op.code = OpCode::Add; break;
+    case OpCode::SubO: op.code = OpCode::Sub; break;
+    case OpCode::MulO: op.code = OpCode::Mul; break;
+    case OpCode::NegO: op.code = OpCode::Neg; break;
+    case OpCode::ShlO: op.code = OpCode::Shl; break;
+    default: return;
+  }
+  op.imm = 0;
+  op.snapshot = kNoSnapshot;
+}
+
 void CheckElimination::set_depth(ValueId v, uint32_t depth) {
   if (v >= depth_.size()) depth_.resize(v + 1, 0);
   depth_[v] = depth;
@@ -61,7 +64,8 @@ ValueId CheckElimination::emit(OpCode code, Type type, std::initializer_list<Val
   Op* op = editor_.make(code, type, operands, loops_.back().op->line);
   if (op->has(kExits)) {
     op->snapshot = loops_.back().op->snapshot;
-    if (facts_.fits(*op)) op->code = plain(code), op->snapshot = kNoSnapshot;
+    op->imm = static_cast<int64_t>(ExitReason::Hoisted);
+    if (facts_.fits(*op)) make_plain(*op);
   }
   set_depth(op->result(), here() - 1);
   facts_.define(*op);
@@ -407,6 +411,7 @@ bool CheckElimination::hoist_arithmetic(Op* op) {
   if (op->code == OpCode::ShlO && !is_speculatable_shift(*op)) return false;
   if (fixed) {
     op->snapshot = loops_.back().op->snapshot;
+    op->imm = static_cast<int64_t>(ExitReason::Hoisted);
     set_depth(op->result(), here() - 1);
     facts_.define(*op);
     loops_.back().before.push_back(op);
@@ -423,8 +428,7 @@ bool CheckElimination::hoist_arithmetic(Op* op) {
   budget = 12;
   if (at_index(op->result(), loops_.back().op->operands[0], budget) == kNoValue) return false;
   facts_.define(*op);
-  op->code = plain(op->code);
-  op->snapshot = kNoSnapshot;
+  make_plain(*op);
   op->mark = kExact;
   return true;
 }

@@ -16,6 +16,8 @@ using namespace ir;
 
 namespace {
 
+constexpr size_t kMaxCompared = 32;  // carried values of one loop that are compared pair by pair
+
 class Simplifier {
  public:
   explicit Simplifier(Function& function) : function_(function), editor_(function) {}
@@ -58,6 +60,7 @@ class Simplifier {
     if (op->code == OpCode::If) return append_if(op, out);
     if (is_loop(*op)) {
       unchanged_carried(*op);
+      equal_carried(*op);
       block(*op->blocks[0]);
       out.push_back(op);
       return true;
@@ -118,6 +121,26 @@ class Simplifier {
     }
     out.push_back(op);
     return true;
+  }
+
+  // Two carried values that start alike and are handed on alike are one.
+  void equal_carried(Op& loop) {
+    const Block& body = *loop.blocks[0];
+    const size_t count = carried_count(loop);
+    if (ends_in_exit(body) || count > kMaxCompared) return;
+    const std::vector<ValueId>& yielded = body.ops.back()->operands;
+    auto initial = [&](size_t k) { return editor_.find(loop.operands[first_carried_operand(loop) + k]); };
+    auto param = [&](size_t k) { return body.params[first_carried_param(loop) + k]; };
+    for (size_t k = 1; k < count; ++k) {
+      for (size_t j = 0; j < k; ++j) {
+        if (editor_.find(param(k)) != param(k) || editor_.find(param(j)) != param(j)) continue;
+        if (initial(j) != initial(k) || editor_.find(yielded[1 + j]) != editor_.find(yielded[1 + k])) continue;
+        if (function_.type_of(param(j)) != function_.type_of(param(k))) continue;
+        editor_.replace(param(k), param(j));
+        editor_.replace(loop.results[k], loop.results[j]);
+        break;
+      }
+    }
   }
 
   // A carried value that every trip hands on unchanged is its initial value.
