@@ -74,6 +74,8 @@ class Generator {
   ValueId element_index(size_t array, int axis, ValueId pointer);
   void if_statement();
   void for_statement();
+  void array_bounds(ValueId* lo, ValueId* hi, ValueId* step);
+  void for_loop(ValueId lo, ValueId hi, ValueId step);
   void loop_statement();
   bool block_end(ir::Block* block, const std::vector<Type>& types, ValueId cont, int exit_percent);
   std::vector<Type> some_types(int most);
@@ -92,6 +94,7 @@ class Generator {
     int axes;
   };
   std::vector<ArrayUse> array_uses_;
+  std::vector<ValueId> loop_variables_;
   int budget_ = 0;
   int depth_ = 0;
 };
@@ -102,11 +105,13 @@ void Generator::make_arrays() {
                                                  ir::PyKind::NpUint32,  ir::PyKind::NpUint64};
   const int count = random_.below(4);
   for (int k = 0; k < count; ++k) {
-    const ir::PyKind elem = random_.pick(kElems);
+    const bool like_first = k > 0 && random_.chance(50);  // so that the same array can come in twice
+    const ir::PyKind elem = like_first ? case_.arrays[0]->elem() : random_.pick(kElems);
     std::vector<int64_t> dims;
-    for (int axis = 1 + random_.below(random_.chance(30) ? 3 : 1); axis > 0; --axis) dims.push_back(random_.chance(20) ? 1 : 3 + random_.below(3));
+    if (like_first) dims.assign(case_.arrays[0]->array_type(true).strides.size(), 4);
+    for (int axis = like_first ? 0 : 1 + random_.below(random_.chance(30) ? 3 : 1); axis > 0; --axis) dims.push_back(random_.chance(20) ? 1 : 3 + random_.below(3));
     std::vector<int64_t> strides = c_strides(elem, dims);
-    if (random_.chance(30)) {  // every second element, backwards, or the same element again
+    if (random_.chance(like_first ? 10 : 30)) {  // every second element, backwards, or the same element again
       const size_t axis = static_cast<size_t>(random_.below(static_cast<int>(dims.size())));
       const int how = random_.below(3);
       strides[axis] = how == 0 ? strides[axis] * 2 : how == 1 ? -strides[axis] : 0;
@@ -150,7 +155,15 @@ void Generator::make_run() {
   size_t next_array = 0;
   for (ValueId v : f_.body->params) {
     const Type type = f_.type_of(v);
-    run.in.push_back(type == Type::Ptr ? case_.arrays[next_array++]->address() : random_cell(random_, type));
+    if (type != Type::Ptr) {
+      run.in.push_back(random_cell(random_, type));
+      continue;
+    }
+    TestArray* array = case_.arrays[next_array++].get();
+    for (const auto& other : case_.arrays) {  // sometimes one array under two names
+      if (other->array_type(true) == array->array_type(true) && random_.chance(25)) array = other.get();
+    }
+    run.in.push_back(array->address());
   }
   for (const auto& array : case_.arrays) run.arrays.push_back(array.get());
   if (random_.chance(25)) run.force_countdown = 1 + random_.below(random_.chance(50) ? 8 : 60);
@@ -204,7 +217,7 @@ void Generator::statement() {
   else if (dice < 70) leave_check();
   else if (dice < 84) array_op();
   else if (depth_ >= options_.depth) arithmetic();
-  else if (dice < 91) if_statement();
+  else if (dice < 89) if_statement();
   else if (dice < 96) for_statement();
   else loop_statement();
 }
@@ -341,6 +354,13 @@ void Generator::leave_check() {
 ValueId Generator::element_index(size_t array, int axis, ValueId pointer) {
   (void)array;
   const ValueId n = b_.arr_dim(pointer, axis);
+  if (!loop_variables_.empty() && random_.chance(60)) {
+    const ValueId i = random_.pick(loop_variables_);
+    const int64_t offset = random_.chance(60) ? 0 : random_.below(5) - 2;
+    const ValueId sum = offset == 0 ? i : random_.chance(50) ? b_.binary(OpCode::Add, Type::I64, i, b_.const_i64(offset))
+                                                             : b_.checked(OpCode::AddO, Type::I64, {i, b_.const_i64(offset)}, snapshot());
+    return b_.checked(OpCode::Bound, Type::I64, {sum, n}, snapshot());
+  }
   if (random_.chance(60)) {
     const ValueId i = random_.chance(80) ? small_int(random_.chance(60) ? 1 : 3) : value(Type::I64);
     return b_.checked(OpCode::Bound, Type::I64, {i, n}, snapshot());
@@ -436,7 +456,24 @@ void Generator::if_statement() {
   for (ValueId v : op->results) see(v);
 }
 
+// The loops of real programs: over an axis, or all but its ends, or backwards.
+void Generator::array_bounds(ValueId* lo, ValueId* hi, ValueId* step) {
+  const ArrayUse& use = random_.pick(array_uses_);
+  const ValueId n = b_.arr_dim(use.pointer, random_.below(use.axes));
+  const ValueId inner = random_.chance(50) ? n : b_.binary(OpCode::Sub, Type::I64, n, b_.const_i64(random_.below(3)));
+  const bool up = random_.chance(75);
+  *lo = up ? (random_.chance(60) || loop_variables_.empty() ? b_.const_i64(random_.below(3)) : b_.binary(OpCode::And, Type::I64, random_.pick(loop_variables_), b_.const_i64(7)))
+           : b_.binary(OpCode::Sub, Type::I64, inner, b_.const_i64(1));
+  *hi = up ? inner : b_.const_i64(random_.chance(70) ? -1 : 0);
+  *step = b_.const_i64((up ? 1 : -1) * (random_.chance(85) ? 1 : 2));
+}
+
 void Generator::for_statement() {
+  if (!array_uses_.empty() && random_.chance(50)) {
+    ValueId lo, hi, step;
+    array_bounds(&lo, &hi, &step);
+    return for_loop(lo, hi, step);
+  }
   // Few trips whatever lo is: hi lies a small distance behind it in the direction of step, and where that wraps there is no trip at all. With
   // step and distance of unrelated signs lo must be far from the ends.
   const bool unrelated = random_.chance(15);
@@ -451,6 +488,10 @@ void Generator::for_statement() {
   }
   const ValueId hi = !unrelated && width > 4 && random_.chance(50) ? b_.const_i64(sign > 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min())
                                                      : b_.binary(OpCode::Add, Type::I64, lo, distance);
+  for_loop(lo, hi, step);
+}
+
+void Generator::for_loop(ValueId lo, ValueId hi, ValueId step) {
   const std::vector<Type> types = some_types(4);
   ir::Block* parent = b_.block();
   const ir::SnapshotId before = random_.chance(60) ? snapshot() : ir::kNoSnapshot;
@@ -460,7 +501,12 @@ void Generator::for_statement() {
   b_.set_block(op->blocks[0]);
   for (ValueId v : op->blocks[0]->params) see(v);
   if (random_.chance(50)) b_.poll(snapshot());
+  loop_variables_.push_back(op->blocks[0]->params[0]);
+  if (!array_uses_.empty() && random_.chance(60)) {
+    for (int k = 1 + random_.below(4); k > 0; --k) array_op();
+  }
   fill_block(12);
+  loop_variables_.pop_back();
   block_end(op->blocks[0], types, random_.chance(70) ? b_.const_i1(true) : likely(), 3);
   visible_.resize(scope);
   --depth_;

@@ -1,5 +1,5 @@
 // Seeded random IR: valid functions over all ops and types, with arrays and inputs to run them on.
-// Needs ir_run.h. Promises: the same seed gives the same case on every machine; the function verifies; every run ends (loops have few trips); the
+// Needs ir_run.h. Promises: the same seed gives the same case (with one compiler: it chooses the order in which arguments are evaluated); the function verifies; every run ends (loops have few trips); the
 // REQUIRES of ops.def hold in every run; what happens inside can be seen in the out values and in the arrays.
 #pragma once
 #include <array>
