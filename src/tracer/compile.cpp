@@ -109,6 +109,8 @@ base::Result<Region*> record_and_build(Runtime& rt, PyThreadState* ts, HlFrame* 
   request.observations = &observations;
   request.helpers = &runtime::helper_table();
   request.options = &rt.options;
+  // A second version is made because the first one's types did not fit: types that do not matter are not asked for any more.
+  request.any_dead_type = loop.regions.size() > (rt.session.replaces != nullptr ? 1u : 0u);
   auto recorded = record_region(request);
   PyErr_Clear();
   if (!recorded) return recorded.refusal();
@@ -156,11 +158,28 @@ uint64_t first_growth(const Runtime& rt, const Loop& loop) {
   return base << std::min<uint32_t>(loop.growths, 8);
 }
 
+// A loop that was entered is compiled as a loop, even if none of the few watched entries came round to its back edge.
+void mark_back_edges(Runtime& rt, Session& session) {
+  for (CodeInfo* info : session.watched) {
+    CodeObservation& seen = session.observations.codes[info->code];
+    find_loop(rt, info, -1);  // finds the loops of the code, if that is still to be done
+    for (auto& loop : info->loops) {
+      HlInstr header;
+      if (hl_decode(info->code, loop->header, &header) < 0) {
+        PyErr_Clear();
+      } else if (seen.hit(header.op_unit)) {
+        seen.mark(loop->last_jump);
+      }
+    }
+  }
+}
+
 bool finish_session(Runtime& rt, PyThreadState* ts, HlFrame* frame) {
   Session& session = rt.session;
   Loop& loop = *session.loop;
   const bool growth = session.growth;
   rt.compiling = true;
+  mark_back_edges(rt, session);
   auto region = record_and_build(rt, ts, frame, loop, session.observations);
   Region* replaced = session.replaces;
   session.replaces = nullptr;

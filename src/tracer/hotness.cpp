@@ -219,12 +219,11 @@ void loop_refused(Runtime& rt, Loop& loop, base::Refusal refusal) {
               refusal.message().c_str());
   loop.refusal = std::make_unique<base::Refusal>(std::move(refusal));
   loop.count = 0;
-  if (!loop.regions.empty()) return;  // it has older versions: go on with those
-  if (++loop.attempts >= kMaxAttempts) {
+  if (loop.regions.empty() && ++loop.attempts >= kMaxAttempts) {
     kill_loop(rt, loop);
     return;
   }
-  // The next try after four times as many trips: what hinders may be over by then.
+  // The next try after four times as many trips: what hinders may be over by then. Versions that are there go on meanwhile.
   loop.threshold = std::min<uint32_t>(std::max<uint32_t>(64, loop.threshold), kMaxThreshold) * 4;
 }
 
