@@ -2,8 +2,8 @@
 
 A function with a loop is called from C, so that no loop around it can be compiled. Under hotloop the first trip of
 each call is interpreted, its back edge enters native code, which runs the other trips and leaves. hotloop gives up
-loops that are entered for a trip or two, so calls of 50 and of 250 trips are timed and the straight line through
-them is followed to one native trip; the same function with one trip by the plain interpreter is subtracted. What is
+loops that do too little per entry, so calls of 300 and of 900 trips are timed and the straight line through them is
+followed to one native trip; the same function with one trip by the plain interpreter is subtracted. What is
 left is one entry. Prints JSON.
 """
 import json
@@ -34,18 +34,18 @@ def per_call(args, n, calls):
 def main():
     rng = np.random.default_rng(1)
     args = (*rng.random((3, 4096)), 0.5, 1.5, 2.5, 3.5)
-    calls = 50_000
+    calls = 20_000
     plain_one = per_call(args, 1, calls)
     hotloop.enable(threads=1)
     for _ in range(20):
-        work(*args, 4096)
+        work(*args, 4096)      # compiled here
+    few, many = 300, 900
     before = hotloop.stats()["entries"]
-    short, long = per_call(args, 50, calls), per_call(args, 250, calls)
-    entries = hotloop.stats()["entries"] - before
-    trip = (long - short) / 200
-    print(json.dumps({"latency": short - 48 * trip - plain_one, "entries_per_call": entries / (14 * calls),
-                      "native_trip": trip, "call_one_trip_interpreted": plain_one, "call_50_trips": short,
-                      "call_250_trips": long}))
+    short, long = per_call(args, few, calls), per_call(args, many, calls)
+    entries = (hotloop.stats()["entries"] - before) / (14 * calls)
+    trip = (long - short) / (many - few)
+    print(json.dumps({"latency": short - (few - 2) * trip - plain_one, "entries_per_call": entries, "native_trip": trip,
+                      "call_one_trip_interpreted": plain_one, "trips": [few, many], "calls": [short, long]}))
 
 
 if __name__ == "__main__":

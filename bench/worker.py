@@ -101,6 +101,9 @@ def feed(h, x, strict):
         for v in x:
             feed(h, v, strict)
         return
+    if x is None or isinstance(x, str):
+        h.update(repr(x).encode())
+        return
     a = np.asarray(x)
     if not isinstance(x, np.ndarray):
         h.update(type(x).__name__.encode() if strict else b"scalar")
