@@ -31,7 +31,8 @@ Access access(const HlInstr& in, int locals) {
 
 }  // namespace
 
-Liveness::Liveness(const CodeMap& map) : locals_(hl_local_count(map.code())) {
+Liveness::Liveness(const Part& part) : locals_(hl_local_count(part.map().code())) {
+  const CodeMap& map = part.map();
   const auto& blocks = map.blocks();
   size_t names = static_cast<size_t>(PyTuple_GET_SIZE(map.code()->co_names));
   live_.assign(blocks.size(), std::vector<bool>(static_cast<size_t>(locals_) + names, false));
@@ -40,6 +41,7 @@ Liveness::Liveness(const CodeMap& map) : locals_(hl_local_count(map.code())) {
     for (size_t b = blocks.size(); b-- > 0;) {
       std::vector<bool> live(static_cast<size_t>(locals_) + names, false);
       for (int next : blocks[b].next) {
+        if (!part.contains(next)) continue;
         for (size_t k = 0; k < live.size(); ++k) {
           if (live_[static_cast<size_t>(next)][k]) live[k] = true;
         }

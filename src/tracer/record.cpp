@@ -65,16 +65,20 @@ Result<std::shared_ptr<const CodeMap>> Recorder::code_map(PyCodeObject* code) {
   return place;
 }
 
+const Liveness& Recorder::liveness(const FrameInfo& info) {
+  auto& known = liveness_[info.part.get()];
+  if (!known) known = std::make_unique<Liveness>(*info.part);
+  return *known;
+}
+
 // May the variable be read before it is written from `place` on? Variables of callers: as from after their CALL, which is not known here.
 bool Recorder::is_live(const State& state, const VarRef& ref, const Place& place) {
   if (ref.where == VarRef::Where::kStack || place.block == kReturn) return true;
   const FrameInfo& info = *state.frames[static_cast<size_t>(place.frame)].info;
-  auto& liveness = liveness_[info.code];
-  if (!liveness) liveness = std::make_unique<Liveness>(info.part->map());
-  if (ref.where == VarRef::Where::kLocal) return ref.frame != place.frame || liveness->local_at(place.block, ref.index);
+  if (ref.where == VarRef::Where::kLocal) return ref.frame != place.frame || liveness(info).local_at(place.block, ref.index);
   PyObject* name = name_vars_[static_cast<size_t>(ref.index)].name;
   for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(info.code->co_names); ++k) {
-    if (PyTuple_GET_ITEM(info.code->co_names, k) == name) return liveness->name_at(place.block, static_cast<int>(k));
+    if (PyTuple_GET_ITEM(info.code->co_names, k) == name) return liveness(info).name_at(place.block, static_cast<int>(k));
   }
   return true;
 }
@@ -89,7 +93,7 @@ bool compared_by_identity(PyObject* object) {
 
 }  // namespace
 
-Sym Recorder::entry_value(ir::Slot slot, PyObject* value) {
+Sym Recorder::entry_value(ir::Slot slot, PyObject* value, bool any_type) {
   auto key = std::make_pair(static_cast<int>(slot.kind), slot.index);
   auto known_already = entry_values_.find(key);
   if (known_already != entry_values_.end()) return known_already->second;
@@ -98,9 +102,9 @@ Sym Recorder::entry_value(ir::Slot slot, PyObject* value) {
   Sym s;
   if (value != nullptr) {
     ir::ArrayType array_type;
-    input.kind = classify(value, &array_type);
+    input.kind = any_type ? PyKind::Object : classify(value, &array_type);
     if (input.kind == PyKind::Tuple) input.kind = PyKind::Object;
-    if (input.kind == PyKind::Object && compared_by_identity(value)) input.kind = PyKind::Const;
+    if (input.kind == PyKind::Object && !any_type && compared_by_identity(value)) input.kind = PyKind::Const;
     if (input.kind == PyKind::Array) input.array_type = s.array_type = function_->intern_array_type(array_type);
     if (input.kind == PyKind::Const) {
       input.object = object(value);
@@ -127,7 +131,10 @@ Sym Recorder::resolve(const VarRef& ref, const Sym& s) {
   if (ref.where == VarRef::Where::kStack) return entry_value({ir::SlotKind::kStack, index}, hl_stack_peek(request_.frame, ref.index));
   PyObject* value = hl_local_get(request_.frame, ref.index);
   int kind = hl_local_kind(request_.code, ref.index);
-  if (kind != HL_LOCAL_CELL && kind != HL_LOCAL_FREE) return entry_value({ir::SlotKind::kLocal, index}, value);
+  if (kind != HL_LOCAL_CELL && kind != HL_LOCAL_FREE) {
+    bool any_type = request_.any_dead_type && !liveness(*infos_[0]).local_at(infos_[0]->part->entry(), ref.index);
+    return entry_value({ir::SlotKind::kLocal, index}, value, any_type);
+  }
   return entry_value({ir::SlotKind::kCell, index}, value == nullptr ? nullptr : hl_cell_get(value));
 }
 

@@ -35,6 +35,7 @@ struct RecordRequest {
   const Observations* observations = nullptr;
   const ir::HelperTable* helpers = nullptr;  // a helper without an address is refused
   const base::Options* options = nullptr;
+  bool any_dead_type = false;       // variables that are overwritten before they are read may hold anything at entry (other versions asked for exact types)
 };
 
 base::Result<std::unique_ptr<ir::Function>> record_region(const RecordRequest& request);

@@ -76,7 +76,8 @@ class Recorder final : public Emit {
   // record.cpp: begin and end
   Result<void> set_up();
   Result<Sym> entry_iterator(int depth);
-  Sym entry_value(ir::Slot slot, PyObject* value);      // a new input, once per slot
+  Sym entry_value(ir::Slot slot, PyObject* value, bool any_type = false);  // a new input, once per slot
+  const Liveness& liveness(const FrameInfo& info);
   Sym resolve(const VarRef& ref, const Sym& s);         // an untouched slot of the entry frame becomes an input
   Sym fetch(State& s, const VarRef& ref);
   void compact_snapshots();
@@ -201,7 +202,7 @@ class Recorder final : public Emit {
 
   std::vector<std::unique_ptr<FrameInfo>> infos_;
   std::unordered_map<PyCodeObject*, std::shared_ptr<const CodeMap>> maps_;
-  std::unordered_map<PyCodeObject*, std::unique_ptr<Liveness>> liveness_;
+  std::unordered_map<const Part*, std::unique_ptr<Liveness>> liveness_;
   std::vector<LoopContext*> loops_;
   LoopContext* abandoned_ = nullptr;           // set while a Refusal unwinds to the loop that will be tried again
   std::map<std::string, std::vector<VarRef>> carried_hints_;
