@@ -18,6 +18,8 @@ constexpr uint32_t kFruitlessEntries = 64;   // so many in a row: back off
 constexpr uint32_t kMaxBackoffs = 8;
 constexpr uint32_t kHoistedFailures = 3;
 constexpr uint32_t kMaxGrowths = 12;
+constexpr uint64_t kGrowAgain = 8;
+constexpr uint32_t kMaxGiveUps = 3;
 
 uint32_t run(Runtime& rt, Region& region, ir::Activation& activation) {
   uint32_t exit_id;
@@ -55,8 +57,15 @@ void maybe_grow(Runtime& rt, PyThreadState* ts, Region& region, uint32_t exit_id
   ExitState& state = region.exit_states[exit_id];
   Loop* loop = region.loop;
   if (loop == nullptr) return;
+  if (loop->growths >= kMaxGrowths) {
+    state.grow_at = UINT64_MAX;
+    return;
+  }
+  if (!may_begin_session(rt, ts, *loop)) {
+    state.grow_at = state.count + kGrowAgain;  // another recording is under way
+    return;
+  }
   state.grow_at = state.count * 4;
-  if (loop->growths >= kMaxGrowths || !may_begin_session(rt, ts, *loop)) return;
   ++loop->growths;
   HOTLOOP_LOG(kHot, "line %d: exit %u (%s) taken %llu times, observing again", loop->line, exit_id,
               std::string(ir::exit_reason_text(region.exits[exit_id].reason)).c_str(), static_cast<unsigned long long>(state.count));
@@ -80,16 +89,17 @@ void note_hoisted_failure(Runtime& rt, PyThreadState* ts, Region& region) {
 }
 
 void note_fruitless(Runtime& rt, Region& region) {
+  if (region.loop != nullptr && region.loop->info->watched) return;  // what makes it leave is being recorded
   if (++region.fruitless < kFruitlessEntries) return;
   region.fruitless = 0;
   region.skip = 64u << region.backoffs;
   if (++region.backoffs < kMaxBackoffs || region.loop == nullptr) return;
   Loop& loop = *region.loop;
   HOTLOOP_LOG(kHot, "line %d: native code does too little between exits, given up", loop.line);
-  loop.refusal = std::make_unique<base::Refusal>(base::Refusal{base::RefusalReason::kTooManyExits, loop.line, {}});
-  rt.stats.count_refusal(base::RefusalReason::kTooManyExits);
-  kill_loop(rt, loop);
   drop_regions(rt, loop);
+  loop.state = LoopState::kCounting;
+  loop_refused(rt, loop, base::refuse(base::RefusalReason::kTooManyExits, loop.line));
+  if (++loop.give_ups >= kMaxGiveUps) kill_loop(rt, loop);
 }
 
 void count_exit(Runtime& rt, Region& region, uint32_t exit_id, bool forced) {

@@ -48,7 +48,11 @@ void give_up(Runtime& rt) {
 // Is the recorded loop out of sight, so that another hot loop may take over?
 bool is_stale(const Runtime& rt, const Loop& loop) {
   const Session& session = rt.session;
-  if (loop.info == session.loop->info && (loop.header < session.loop->header || loop.last_jump > session.loop->last_jump)) return true;
+  const bool same_code = loop.info == session.loop->info;
+  const bool apart = loop.header > session.loop->last_jump || loop.last_jump < session.loop->header;
+  if (same_code && apart) return true;
+  const bool inside = same_code && loop.header > session.loop->header && loop.last_jump < session.loop->last_jump;
+  if (same_code && !inside && session.jumps - session.progress_jumps > kStaleJumps) return true;
   if (!loop.info->watched && session.jumps - session.progress_jumps > kStaleJumps) return true;
   return now_ns() - session.progress_ns > kStaleNs;
 }

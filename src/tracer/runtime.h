@@ -51,6 +51,7 @@ struct Loop {
   uint32_t threshold = 0;       // decide at this count; 0: not set yet
   uint32_t attempts = 0;        // recordings that failed
   uint32_t growths = 0;
+  uint32_t give_ups = 0;        // regions dropped because they left too often
   uint32_t interruptions = 0;   // recordings that did not come to their end
   uint64_t total = 0;           // back edges counted, all
   uint32_t entries = 0;         // times a counted loop was entered afresh, where that can be seen
