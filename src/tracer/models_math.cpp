@@ -20,6 +20,7 @@ Result<Sym> to_integral(Emit& e, const Sym& a, OpCode code) {
   if (a.kind == PyKind::Int) return a;
   if (is_py_int_like(a.kind) || is_np_int(a.kind)) {
     if (code == OpCode::Trunc && a.kind != PyKind::Bool) return unsupported(e, "math.trunc", a);  // TypeError for NumPy ints
+    guard_exact_double(e, a);  // NumPy ints go through float
     return make_sym(e, PyKind::Int, int_value(e, a));
   }
   if (a.kind != PyKind::Float && a.kind != PyKind::NpFloat64) return unsupported(e, "rounding to int", a);

@@ -1,7 +1,7 @@
-// What was seen while the interpreter ran a hot loop: which instructions were executed and what was called.
+// What was seen while the interpreter ran a hot loop: which instructions were executed.
 //
 // Needs Python.h and src/cpython/access.h (units). Promises: plain data, filled by the runtime from INSTRUCTION events, read by the
-// recorder. Code objects and callables are borrowed: whoever fills it keeps them alive until the record is made.
+// recorder. Code objects are borrowed: whoever fills it keeps them alive until the record is made.
 //
 // A code object that is not in the table was never watched: nothing is known of it, and all of its paths count as possible. A code object
 // in the table was watched: a unit that is not marked was not executed meanwhile, and the recorder turns the way there into a side exit.
@@ -27,7 +27,7 @@ class CodeObservation {
   }
   bool hit(int unit) const { return unit >= 0 && static_cast<size_t>(unit) < hit_.size() && hit_[static_cast<size_t>(unit)]; }
 
-  // Takes over the marks of another observation of the same code, not its calls.
+  // Takes over the marks of another observation of the same code.
   void add_hits(const CodeObservation& other) {
     if (hit_.size() < other.hit_.size()) hit_.resize(other.hit_.size());
     for (size_t k = 0; k < other.hit_.size(); ++k) {
@@ -40,19 +40,8 @@ class CodeObservation {
   void saw_no_trip(int unit) { no_trips_.insert(unit); }
   bool ran_no_trip(int unit) const { return no_trips_.count(unit) != 0; }
 
-  // Optional: the callable seen at a CALL (op_unit). nullptr: none seen or more than one.
-  void saw_call(int unit, PyObject* callable) {
-    auto [place, fresh] = calls_.try_emplace(unit, callable);
-    if (!fresh && place->second != callable) place->second = nullptr;
-  }
-  PyObject* call_target(int unit) const {
-    auto place = calls_.find(unit);
-    return place == calls_.end() ? nullptr : place->second;
-  }
-
  private:
   std::vector<bool> hit_;
-  std::unordered_map<int, PyObject*> calls_;
   std::unordered_set<int> no_trips_;
 };
 

@@ -183,9 +183,7 @@ PyObject* on_call(PyObject*, PyObject* const* args, Py_ssize_t count) {
   CodeInfo* info = find_code(rt, code);
   if (seen == session.observations.codes.end() || info == nullptr) return disable_event(rt);
   const int unit = unit_of(args[1]);
-  PyObject* callable = args[2];
-  keep(session, callable);
-  seen->second.saw_call(unit, callable);
+  PyObject* callable = args[2];  // not kept: a recording that is left open must not hold the program's objects
   PyObject* function = PyMethod_Check(callable) ? PyMethod_GET_FUNCTION(callable) : callable;
   if (PyFunction_Check(function)) watch_code(rt, reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(function)));
   for (auto& [place, hits] : session.call_hits) {
