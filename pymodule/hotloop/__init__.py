@@ -154,6 +154,7 @@ def report() -> "Text":
 _NOT_THERE_YET = {
     "gpu": (True, "offloading to a GPU is not available in this version; everything runs on the CPU"),
     "reassociate": (True, "float sums keep their order in this version"),
+    "backend": ("tiles", "SIMD tiles are not available in this version; scalar code runs"),
 }
 
 

@@ -234,6 +234,12 @@ def test_gpu_says_that_it_is_not_there():
         hotloop.gpu(7)
 
 
+def test_tiles_say_that_they_are_not_there():
+    result = python("-c", "import hotloop; hotloop.enable()\nwith hotloop.options(backend='tiles'): print('inside')")
+    assert result.stdout == "inside\n"
+    assert result.stderr == "hotloop: backend=tiles: SIMD tiles are not available in this version; scalar code runs\n"
+
+
 # ---- environment --------------------------------------------------------------------------------------------------
 
 
