@@ -24,10 +24,10 @@ bool put(PyObject* dict, const char* key, PyObject* value) {
 PyObject* text(const std::string& s) { return PyUnicode_DecodeUTF8(s.data(), static_cast<Py_ssize_t>(s.size()), "replace"); }
 
 // Adds what is known of the loop itself. False with an exception.
-bool put_loop(PyObject* dict, const Loop& loop) {
+bool put_loop(PyObject* dict, Loop& loop) {
   PyCodeObject* code = loop.info->code;
   return put(dict, "code", Py_NewRef(reinterpret_cast<PyObject*>(code))) && put(dict, "name", Py_NewRef(code->co_qualname)) &&
-         put(dict, "file", Py_NewRef(code->co_filename)) && put(dict, "line", PyLong_FromLong(loop.line)) &&
+         put(dict, "file", Py_NewRef(code->co_filename)) && put(dict, "line", PyLong_FromLong(tracer::line_of_loop(loop))) &&
          put(dict, "header_unit", PyLong_FromLong(loop.header)) &&
          put(dict, "trips", PyLong_FromUnsignedLongLong(loop.total));
 }
@@ -73,7 +73,7 @@ const char* status_of(const Loop& loop) {
   return "not hot yet";
 }
 
-bool append(PyObject* list, const Loop& loop, Region* region) {
+bool append(PyObject* list, Loop& loop, Region* region) {
   PyObject* dict = PyDict_New();
   if (dict == nullptr) return false;
   bool good = put_loop(dict, loop);

@@ -191,6 +191,8 @@ int hl_opcode_row(int opcode, const char** name, int* caches, HlOp* op);
 int hl_line_of_unit(PyCodeObject* code, int unit); /* -1: no line */
 /* Does the code object have a backward jump that can be armed? */
 int hl_has_back_edge(PyCodeObject* code);
+/* The first backward jump whose opcode is at `unit` or behind it: 1, or 0 if there is none. */
+int hl_next_back_edge(PyCodeObject* code, int unit, HlInstr* out);
 
 /* ------------------------------------------------------------------ iterators (iterators.def) */
 

@@ -196,13 +196,38 @@ int hl_opcode_row(int opcode, const char** name, int* caches, HlOp* op) {
   return 1;
 }
 
-int hl_has_back_edge(PyCodeObject* code) {
-  Bytes b;
-  if (clean_bytes(code, &b) < 0) {
-    PyErr_Clear();
-    return 0;
+/* Asked of every code object that is run: looks at the code as it stands, where caches and instrumentation may look like
+ * a backward jump but none can be overlooked. */
+static int may_have_back_edge(PyCodeObject* code) {
+  const _Py_CODEUNIT* units = _PyCode_CODE(code);
+  for (Py_ssize_t u = 0, end = Py_SIZE(code); u < end; u++) {
+    switch (units[u].op.code) {
+      case JUMP_BACKWARD:
+      case INSTRUMENTED_JUMP_BACKWARD:
+      case INSTRUMENTED_LINE:
+      case INSTRUMENTED_INSTRUCTION:
+      case ENTER_EXECUTOR: return 1;
+      default: break;
+    }
   }
-  for (int u = 0; u < b.units; u++)
-    if (b.p[2 * u] != 0 && row_at(&b, u)->op == HL_JUMP_BACKWARD) return 1;
   return 0;
+}
+
+int hl_next_back_edge(PyCodeObject* code, int unit, HlInstr* out) {
+  Bytes b;
+  if (clean_bytes(code, &b) == 0) {
+    for (int u = unit; u < b.units; u++) {
+      if (b.p[2 * u] == 0 || row_at(&b, u)->op != HL_JUMP_BACKWARD) continue;
+      while (u > 0 && is_prefix(row_at(&b, u - 1))) u--;
+      if (decode_from(code, &b, u, out) == 0) return 1;
+      break;
+    }
+  }
+  PyErr_Clear();
+  return 0;
+}
+
+int hl_has_back_edge(PyCodeObject* code) {
+  HlInstr in;
+  return may_have_back_edge(code) && hl_next_back_edge(code, 0, &in);
 }

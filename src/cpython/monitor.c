@@ -105,7 +105,16 @@ int hl_monitor_set_global(HlMonitor* m, int events) {
 }
 
 int hl_monitor_set_local(HlMonitor* m, PyCodeObject* code, int events) {
-  return call_int(m->set_local_events, Py_BuildValue("(iOi)", (int)kToolId, code, translate(m, events)));
+  if (m->set_local_events == NULL) {
+    PyErr_SetString(PyExc_RuntimeError, "hotloop: sys.monitoring is not claimed");
+    return -1;
+  }
+  PyObject* args[] = {PyLong_FromLong(kToolId), (PyObject*)code, PyLong_FromLong(translate(m, events))};
+  PyObject* r = args[0] != NULL && args[2] != NULL ? PyObject_Vectorcall(m->set_local_events, args, 3, NULL) : NULL;
+  Py_XDECREF(args[0]);
+  Py_XDECREF(args[2]);
+  Py_XDECREF(r);
+  return r != NULL ? 0 : -1;
 }
 
 PyObject* hl_monitor_disable_object(HlMonitor* m) {

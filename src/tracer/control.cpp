@@ -21,6 +21,10 @@ void free_code_info(void* extra) {
   if (info->next != nullptr) info->next->previous = info->previous;
   (info->previous != nullptr ? info->previous->next : rt.codes) = info->next;
   for (auto& loop : info->loops) drop_regions(rt, *loop);
+  if (rt.last_info == info) {
+    rt.last_code = nullptr;
+    rt.last_info = nullptr;
+  }
   delete info;
 }
 

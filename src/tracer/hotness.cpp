@@ -13,6 +13,7 @@ namespace {
 
 constexpr uint32_t kFewTrips = 4;         // T5
 constexpr uint32_t kJudgedEntries = 8;    // entries seen before T5 judges
+constexpr uint32_t kNotedTrips = 64;      // the last trips before a loop is hot, in which entries are counted
 constexpr uint32_t kMaxAttempts = 4;      // recordings that may fail
 constexpr size_t kMaxWarm = 256;           // code objects kept alive for their regions
 constexpr uint32_t kMaxThreshold = 1u << 28;  // growing thresholds stop here
@@ -64,31 +65,27 @@ namespace {
 
 void scan_loops(CodeInfo* info) {
   HlInstr in;
-  for (int unit = 0, end = hl_unit_count(info->code); unit < end;) {
-    if (hl_decode(info->code, unit, &in) < 0) {
-      PyErr_Clear();
-      ++unit;
-      continue;
-    }
-    unit = in.next_unit;
-    if (in.op != HL_JUMP_BACKWARD) continue;
-    auto same = std::find_if(info->loops.begin(), info->loops.end(), [&](const auto& loop) { return loop->header == in.target; });
-    if (same != info->loops.end()) {
-      (*same)->last_jump = std::max((*same)->last_jump, in.op_unit);
+  std::vector<std::pair<int, int>> edges;  // header, jump
+  for (int unit = 0; hl_next_back_edge(info->code, unit, &in); unit = in.next_unit) edges.push_back({in.target, in.op_unit});
+  std::sort(edges.begin(), edges.end());
+  std::vector<Loop*> around;
+  for (const auto& [header, jump] : edges) {
+    if (!info->loops.empty() && info->loops.back()->header == header) {
+      info->loops.back()->last_jump = jump;
       continue;
     }
     auto loop = std::make_unique<Loop>();
     loop->info = info;
-    loop->header = in.target;
-    loop->last_jump = in.op_unit;
-    loop->line = std::max(hl_line_of_unit(info->code, in.target), 0);
+    loop->header = header;
+    loop->last_jump = jump;
     info->loops.push_back(std::move(loop));
   }
-  std::sort(info->loops.begin(), info->loops.end(), [](const auto& a, const auto& b) { return a->header < b->header; });
   for (auto& loop : info->loops) {
-    for (auto& other : info->loops) {
-      if (other->header < loop->header && other->last_jump > loop->last_jump) loop->outer = other.get();  // the last such one is the innermost
+    std::erase_if(around, [&](const Loop* other) { return other->last_jump < loop->header; });
+    for (Loop* other : around) {
+      if (other->last_jump > loop->last_jump) loop->outer = other;  // the last such one is the innermost
     }
+    around.push_back(loop.get());
   }
 }
 
@@ -108,6 +105,7 @@ void adopt(Runtime& rt, CodeInfo* info) {
         loop.regions.push_back(region);
       }
       loop.state = old.state;
+      loop.line = old.line;
       loop.seen = loop.hot = true;
       loop.threshold = old.threshold;
       loop.attempts = old.attempts;
@@ -155,6 +153,11 @@ Loop* enclosing_loop(Runtime& rt, CodeInfo* info, int unit) {
     if (loop->header <= unit && unit <= loop->last_jump) found = loop.get();
   }
   return found;
+}
+
+int line_of_loop(Loop& loop) {
+  if (loop.line < 0) loop.line = std::max(hl_line_of_unit(loop.info->code, loop.header), 0);
+  return loop.line;
 }
 
 void set_events(Runtime& rt, CodeInfo* info, int events) {
@@ -249,11 +252,12 @@ void note_entry(HlFrame* frame, Loop& loop) {
   PyObject* top = depth > 0 ? hl_stack_peek(frame, depth - 1) : nullptr;
   long start, step, left;
   if (top == nullptr || !hl_range_iter_read(top, &start, &step, &left)) return;
+  ++loop.noted;
   if (left != loop.last_left - 1) ++loop.entries;
   loop.last_left = left;
 }
 
-bool makes_too_few_trips(const Loop& loop) { return loop.entries >= kJudgedEntries && loop.total < uint64_t{kFewTrips} * loop.entries; }
+bool makes_too_few_trips(const Loop& loop) { return loop.entries >= kJudgedEntries && loop.noted < kFewTrips * loop.entries; }
 
 // Versions whose namespace facts no longer hold make room for new ones.
 void drop_stale_regions(Runtime& rt, HlFrame* frame, Loop& loop) {
@@ -265,6 +269,7 @@ void drop_stale_regions(Runtime& rt, HlFrame* frame, Loop& loop) {
 // The loop's count has reached its threshold.
 void loop_is_hot(Runtime& rt, PyThreadState* ts, HlFrame* frame, Loop& loop) {
   loop.count = 0;
+  line_of_loop(loop);
   if (loop.attempts == 0 && loop.regions.empty()) {
     if (!loop.hot) ++rt.stats.loops_hot;
     loop.hot = true;
@@ -303,6 +308,7 @@ void count_trip(Runtime& rt, PyThreadState* ts, HlFrame* frame, Loop& loop, int 
   // A back edge that was taken is a path of the loop, whatever the watched trips of a loop around it will show.
   loop.info->known_paths.mark(from);
   loop.info->has_known_paths = true;
+  loop.last_from = from;
   if (loop.regions.empty()) note_entry(frame, loop);
   if (++loop.count >= loop.threshold) loop_is_hot(rt, ts, frame, loop);
 }
@@ -317,15 +323,29 @@ PyObject* on_start(PyObject*, PyObject* const* args, Py_ssize_t count) {
   return rt.monitor.disable != nullptr ? disable_event(rt) : Py_NewRef(Py_None);
 }
 
+// Most back edges of a program are those of loops that are not hot yet: they are counted, and nothing else is looked at.
+inline bool is_cold(const Runtime& rt, const Loop& loop, int from) {
+  return loop.count + kNotedTrips < loop.threshold && loop.last_from == from && rt.session.number == 0 && loop.regions.empty() &&
+         loop.state == LoopState::kCounting;
+}
+
 PyObject* on_jump(PyObject*, PyObject* const* args, Py_ssize_t count) {
   Runtime& rt = runtime();
   if (!rt.enabled || count != 3) Py_RETURN_NONE;
   const int from = unit_of(args[1]), to = unit_of(args[2]);
   if (to > from) return disable_event(rt);
-  CodeInfo* info = find_code(rt, reinterpret_cast<PyCodeObject*>(args[0]));
+  auto* code = reinterpret_cast<PyCodeObject*>(args[0]);
+  CodeInfo* info = rt.last_code == code ? rt.last_info : find_code(rt, code);
   Loop* loop = info != nullptr ? find_loop(rt, info, to) : nullptr;
   if (loop == nullptr) return disable_event(rt);
+  rt.last_code = code;
+  rt.last_info = info;
   if (rt.paused > 0) Py_RETURN_NONE;
+  if (is_cold(rt, *loop, from)) {
+    ++loop->count;
+    ++loop->total;
+    Py_RETURN_NONE;
+  }
   if (loop->state == LoopState::kDead && rt.session.loop != loop) return disable_event(rt);
   PyThreadState* ts = PyThreadState_Get();
   HlFrame* frame = hl_current_frame(ts);

@@ -40,7 +40,7 @@ struct Loop {
   CodeInfo* info = nullptr;
   int header = 0;     // code unit
   int last_jump = 0;  // the unit of its last back edge
-  int line = 0;
+  int line = -1;      // -1: not asked for yet (line_of_loop)
   Loop* outer = nullptr;  // the loop around it in the same code
   LoopState state = LoopState::kCounting;
   bool seen = false;
@@ -54,7 +54,8 @@ struct Loop {
   uint32_t give_ups = 0;        // regions dropped because they left too often
   uint32_t interruptions = 0;   // recordings that did not come to their end
   uint64_t total = 0;           // back edges counted, all
-  uint32_t entries = 0;         // times a counted loop was entered afresh, where that can be seen
+  uint32_t noted = 0, entries = 0;  // of the trips before it is hot: those that were looked at, those that were the first of an entry
+  int last_from = -1;           // the back edge taken last
   int64_t last_left = -1;       // trips left at the last back edge
   uint32_t session = 0, session_trips = 0;  // back edges during a recording
   std::vector<Region*> regions;             // versions, tried in order
@@ -102,6 +103,8 @@ struct Runtime {
 
   Py_ssize_t code_extra = -1;
   CodeInfo* codes = nullptr;
+  PyCodeObject* last_code = nullptr;  // of the last back edge, and what is known of it
+  CodeInfo* last_info = nullptr;
   std::deque<CodeInfo*> warm;  // code objects kept alive for their regions, oldest first: equal code finds them again (T31)
   Session session;
   uint32_t last_session = 0;
@@ -135,6 +138,7 @@ CodeInfo* find_code(Runtime& rt, PyCodeObject* code);          // null if unknow
 CodeInfo* code_info(Runtime& rt, PyCodeObject* code);          // made if need be; null without memory (no exception)
 Loop* find_loop(Runtime& rt, CodeInfo* info, int header);
 Loop* enclosing_loop(Runtime& rt, CodeInfo* info, int unit);
+int line_of_loop(Loop& loop);                                  // looked up when it is needed: CPython searches for lines from the start
 void keep_warm(Runtime& rt, CodeInfo* info);                   // may free other code objects
 void set_events(Runtime& rt, CodeInfo* info, int events);      // our local events; errors are swallowed
 void arm_code(Runtime& rt, PyCodeObject* code);
