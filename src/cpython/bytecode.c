@@ -206,7 +206,10 @@ static int may_have_back_edge(PyCodeObject* code) {
       case INSTRUMENTED_JUMP_BACKWARD:
       case INSTRUMENTED_LINE:
       case INSTRUMENTED_INSTRUCTION:
-      case ENTER_EXECUTOR: return 1;
+#ifdef ENTER_EXECUTOR
+      case ENTER_EXECUTOR:
+#endif
+        return 1;
       default: break;
     }
   }
