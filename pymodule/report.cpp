@@ -1,5 +1,5 @@
 // stats() and regions(): what hotloop did, as dicts.
-// Needs tracer/runtime.h. Promises: keys of stats() are the rows of stats.def and "refusals"; regions() has one dict per compiled version of a loop,
+// Needs tracer/runtime.h. Promises: keys of stats() are the rows of stats.def, "refusals", "exit_kinds" and "forced_exit_kinds"; regions() has one dict per compiled version of a loop,
 // or one per loop without a version.
 #include <algorithm>
 #include <string>
@@ -100,6 +100,24 @@ bool append_code(PyObject* list, const tracer::CodeInfo& info, bool all) {
 
 }  // namespace
 
+// {"Overflow addo": 3, ...}: exits taken, by reason and operation. Null with an exception.
+PyObject* exit_kinds(bool forced) {
+  tracer::Runtime& rt = tracer::runtime();
+  PyObject* dict = PyDict_New();
+  bool good = dict != nullptr;
+  for (int reason = 0; reason < ir::kExitReasonCount; ++reason) {
+    for (int op = 0; good && op < ir::kOpCount; ++op) {
+      const uint64_t count = rt.exit_counts.of(static_cast<ir::ExitReason>(reason), static_cast<ir::OpCode>(op), forced);
+      if (count == 0) continue;
+      const std::string name = std::string(ir::exit_reason_name(static_cast<ir::ExitReason>(reason))) + " " +
+                               std::string(ir::op_info(static_cast<ir::OpCode>(op)).text);
+      good = put(dict, name.c_str(), PyLong_FromUnsignedLongLong(count));
+    }
+  }
+  if (!good) Py_CLEAR(dict);
+  return dict;
+}
+
 PyObject* stats(PyObject*, PyObject*) {
   const base::Stats& stats = tracer::runtime().stats;
   PyObject* dict = PyDict_New();
@@ -111,7 +129,8 @@ PyObject* stats(PyObject*, PyObject*) {
   for (size_t k = 0; good && k < base::kRefusalCount; ++k) {
     if (stats.refusals[k] != 0) good = put(refusals, base::kRefusals[k].name, PyLong_FromUnsignedLongLong(stats.refusals[k]));
   }
-  if (good) good = put(dict, "refusals", Py_NewRef(refusals));
+  good = good && put(dict, "refusals", Py_NewRef(refusals)) && put(dict, "exit_kinds", exit_kinds(false)) &&
+         put(dict, "forced_exit_kinds", exit_kinds(true));
   Py_XDECREF(refusals);
   if (!good) Py_CLEAR(dict);
   return dict;

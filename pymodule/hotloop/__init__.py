@@ -122,7 +122,7 @@ class gpu(options):
 
 
 def stats() -> dict[str, "Any"]:
-    """Counters since the start: loops seen and compiled, entries, exits, refusals by reason, seconds spent."""
+    """Counters since the start: loops seen and compiled, entries, exits by kind, refusals by reason, seconds spent."""
     return _hotloop.stats()
 
 

@@ -106,7 +106,9 @@ void count_exit(Runtime& rt, Region& region, uint32_t exit_id, bool forced) {
   ++rt.stats.exits;
   ++region.exit_states[exit_id].count;
   if (forced) ++rt.stats.exits_forced;
-  switch (region.exits[exit_id].reason) {
+  const ir::ExitInfo& exit = region.exits[exit_id];
+  ++rt.exit_counts.of(exit.reason, exit.op->code, forced);
+  switch (exit.reason) {
     case ir::ExitReason::Breaker: ++rt.stats.exits_breaker; break;
     case ir::ExitReason::Finished:
     case ir::ExitReason::Left: ++rt.stats.exits_finished; break;

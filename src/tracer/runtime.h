@@ -93,12 +93,21 @@ struct Session {
   std::vector<std::pair<std::pair<CodeInfo*, int>, int>> call_hits;
 };
 
+// How often exits were taken, by reason, operation and whether HOTLOOP_FORCE_EXIT made the guard fail.
+struct ExitCounts {
+  uint64_t counts[2][ir::kExitReasonCount][ir::kOpCount] = {};
+  uint64_t& of(ir::ExitReason reason, ir::OpCode op, bool forced) {
+    return counts[forced ? 1 : 0][static_cast<size_t>(reason)][static_cast<size_t>(op)];
+  }
+};
+
 struct Runtime {
   bool enabled = false;
   int paused = 0;
   HlMonitor monitor = {};
   base::Options options;
   base::Stats stats;
+  ExitCounts exit_counts;
   runtime::ErrState errstate;
 
   Py_ssize_t code_extra = -1;
