@@ -209,6 +209,7 @@ typedef enum HlIterKind {
   HL_ITER_ZIP /* both draw from other iterators */
 } HlIterKind;
 HlIterKind hl_iter_kind(PyObject* it);
+int hl_iter_is_forward(HlIterKind kind); /* counts up through a sequence */
 int hl_range_iter_read(PyObject* it, long* start, long* step,
                        long* len); /* start = the next value, len = how many are left */
 int hl_range_iter_set(PyObject* it, long start, long step, long len);

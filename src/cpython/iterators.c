@@ -30,6 +30,8 @@ HlIterKind hl_iter_kind(PyObject* it) {
   return HL_ITER_OTHER;
 }
 
+int hl_iter_is_forward(HlIterKind kind) { return kind >= HL_ITER_LIST && kind <= HL_ITER_SEQ; }
+
 int hl_range_iter_read(PyObject* it, long* start, long* step, long* len) {
   if (hl_iter_kind(it) != HL_ITER_RANGE) return 0;
   const _PyRangeIterObject* r = (const _PyRangeIterObject*)it;

@@ -65,7 +65,7 @@ struct ArrayType {
   bool operator==(const ArrayType&) const = default;
 };
 
-// How to rebuild one Python value at an exit. Leaves name IR values; Tuple and SeqIter have children.
+// How to rebuild one Python value at an exit. Leaves name IR values; tuples, iterators, rows and Either have children.
 struct SnapValue {
   PyKind kind = PyKind::Unbound;
   uint32_t index = kNone;            // Const: ObjectId; Input: input number; Array: ArrayTypeId (informative)
@@ -73,6 +73,14 @@ struct SnapValue {
   std::vector<ValueId> values;       // pykind_info(kind).parts of them
   std::vector<SnapValue> children;
 };
+
+inline bool may_have_children(PyKind kind) {
+  return kind == PyKind::Tuple || kind == PyKind::Either || kind == PyKind::Row || kind == PyKind::SeqIter || kind == PyKind::Countdown ||
+         kind == PyKind::Enumerate || kind == PyKind::Zip;
+}
+inline bool is_iterator(PyKind kind) {
+  return kind == PyKind::RangeIter || kind == PyKind::SeqIter || kind == PyKind::Countdown || kind == PyKind::Enumerate || kind == PyKind::Zip;
+}
 
 // Where a value lives in a frame.
 enum class SlotKind : uint8_t {
@@ -82,8 +90,8 @@ enum class SlotKind : uint8_t {
   kName,    // locals()[objects[index]] of a module, class body or exec
   kStack,   // stack item, 0 = bottom
   // Inputs only:
-  kSeqArray,    // the array that the sequence iterator in stack item `index` walks over (kind Array; exhausted: no entry)
-  kSeqIndex,    // the next index of the sequence iterator in stack item `index` (kind Int)
+  kSeqArray,    // the sequence that an iterator walks over; index: see iter_path.h (exhausted: no entry)
+  kSeqIndex,    // the state of that iterator: kind Int its next index, or an enumerate object's next number; kind RangeIter
   kObjectCell,  // contents of the cell object objects[index] (the closure of an inlined function)
 };
 struct Slot {

@@ -22,6 +22,27 @@ std::string check_slot(const Function& f, const Slot& slot) {
   return check_object(f, slot.index, "the slot's name");
 }
 
+// The kinds of the children of iterators and rows.
+std::string check_children(const Function& f, const SnapValue& value) {
+  auto kind_of = [&](const SnapValue& child) {
+    return child.kind == PyKind::Input && child.index < f.inputs.size() ? f.inputs[child.index].kind : child.kind;
+  };
+  const bool by_index = value.kind == PyKind::SeqIter || value.kind == PyKind::Countdown;
+  if (by_index || value.kind == PyKind::Row) {
+    const PyKind first = value.children.empty() ? PyKind::Unbound : kind_of(value.children[0]);
+    bool good = first == PyKind::Array || (by_index && (first == PyKind::Row || first == PyKind::Str || first == PyKind::Bytes || first == PyKind::Const));
+    good = good && (by_index ? value.children.size() == 2 : value.children.size() > 1);
+    for (size_t k = 1; k < value.children.size(); ++k) good = good && value.children[k].kind == PyKind::Int;
+    if (!good) return kind_text(value.kind) + (by_index ? " needs an array and an int" : " needs an array and ints");
+  }
+  if (value.kind == PyKind::Enumerate || value.kind == PyKind::Zip) {
+    bool good = value.kind == PyKind::Zip ? !value.children.empty() : value.children.size() == 1;
+    for (const SnapValue& child : value.children) good = good && is_iterator(child.kind);
+    if (!good) return kind_text(value.kind) + " needs iterators";
+  }
+  return {};
+}
+
 // The parts and children of one value.
 std::string check_value(const Function& f, const SnapValue& value, int depth) {
   if (depth > 32) return "tuples nested too deeply";
@@ -40,16 +61,8 @@ std::string check_value(const Function& f, const SnapValue& value, int depth) {
   }
   if (value.kind == PyKind::Input && value.index >= f.inputs.size()) return "there is no input " + std::to_string(value.index);
   if (value.kind == PyKind::Array && value.index != kNone && value.index >= f.array_types.size()) return "unknown array type";
-  const bool may_have_children = value.kind == PyKind::Tuple || value.kind == PyKind::SeqIter || value.kind == PyKind::Either;
-  if (!may_have_children && !value.children.empty()) return kind_text(value.kind) + " cannot have children";
-  if (value.kind == PyKind::SeqIter) {
-    auto is_array = [&](const SnapValue& child) {
-      return child.kind == PyKind::Array || (child.kind == PyKind::Input && child.index < f.inputs.size() && f.inputs[child.index].kind == PyKind::Array);
-    };
-    if (value.children.size() != 2 || !is_array(value.children[0]) || value.children[1].kind != PyKind::Int) {
-      return "seq_iter needs an array and an int";
-    }
-  }
+  if (!may_have_children(value.kind) && !value.children.empty()) return kind_text(value.kind) + " cannot have children";
+  if (std::string bad = check_children(f, value); !bad.empty()) return bad;
   if (value.kind == PyKind::Either && value.children.size() != 2) return "either needs two children";
   for (const SnapValue& child : value.children) {
     if (std::string bad = check_value(f, child, depth + 1); !bad.empty()) return bad;

@@ -95,7 +95,7 @@ void snap_value(Io& io, auto& value) {
     default: break;
   }
   io.parts(value.values);
-  if (value.kind == PyKind::Tuple || value.kind == PyKind::SeqIter || value.kind == PyKind::Either) {
+  if (may_have_children(value.kind)) {
     io.punct("(");
     io.list(value.children, [&](auto& child) { snap_value(io, child); });
     io.punct(")");

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "runtime/box.h"
+#include "tracer/iterators.h"
 #include "tracer/runtime.h"
 
 namespace hotloop::tracer {
@@ -52,14 +53,27 @@ bool make_tuple(Leaving& l, const PlanValue& value, PyObject** result) {
   return true;
 }
 
-PyObject* array_of(const Leaving& l, const PlanValue& array) {
-  return array.kind == ir::PyKind::Input ? l.inputs[array.index] : array.kind == ir::PyKind::Const ? object_at(l.region, array.index) : cell_object(l, array.out[0]);
-}
-
-Py_ssize_t index_of(const Leaving& l, const PlanValue& index) {
-  if (index.kind == ir::PyKind::Input) return PyLong_AsSsize_t(l.inputs[index.index]);
-  if (index.kind == ir::PyKind::Const) return PyLong_AsSsize_t(object_at(l.region, index.index));
-  return static_cast<Py_ssize_t>(l.out[index.out[0]]);
+// An iterator that draws from others, or from a sequence; a row of an array.
+bool make_compound(Leaving& l, const PlanValue& value, PyObject** result) {
+  PyObject* inner = nullptr;
+  if (value.kind == ir::PyKind::Zip) {
+    if (!make_tuple(l, value, &inner)) return false;
+    *result = hl_zip_new(inner, 0);
+    Py_DECREF(inner);
+    return *result != nullptr;
+  }
+  if (!make(l, l.plan.values[value.first_child], &inner)) return false;
+  if (value.kind == ir::PyKind::Enumerate) {
+    *result = hl_enumerate_new(inner, l.out[value.out[0]]);
+  } else if (value.kind == ir::PyKind::Row) {
+    auto* indices = static_cast<int64_t*>(alloca(sizeof(int64_t) * value.child_count));
+    for (uint32_t k = 1; k < value.child_count; ++k) indices[k - 1] = l.out[l.plan.values[value.first_child + k].out[0]];
+    *result = new_row(inner, indices, value.child_count - 1);
+  } else {
+    *result = new_sequence_iterator(inner, value.kind == ir::PyKind::Countdown, l.out[l.plan.values[value.first_child + 1].out[0]]);
+  }
+  Py_DECREF(inner);
+  return *result != nullptr;
 }
 
 // A new reference to what this value is; *result null for Unbound. False: no memory.
@@ -74,12 +88,18 @@ bool make(Leaving& l, const PlanValue& value, PyObject** result) {
     case ir::PyKind::Const: object = Py_NewRef(object_at(l.region, value.index)); break;
     case ir::PyKind::Input: object = Py_XNewRef(l.inputs[value.index]); *result = object; return true;
     case ir::PyKind::Array:
+    case ir::PyKind::Str:
+    case ir::PyKind::Bytes:
     case ir::PyKind::Object: object = Py_NewRef(cell_object(l, value.out[0])); break;
     case ir::PyKind::Tuple:
       if (!make_tuple(l, value, &object)) return false;
       break;
     case ir::PyKind::SeqIter:
-      object = hl_seq_iter_new(HL_ITER_SEQ, array_of(l, l.plan.values[value.first_child]), index_of(l, l.plan.values[value.first_child + 1]));
+    case ir::PyKind::Countdown:
+    case ir::PyKind::Enumerate:
+    case ir::PyKind::Zip:
+    case ir::PyKind::Row:
+      if (!make_compound(l, value, &object)) return false;
       break;
     case ir::PyKind::Either: {
       const uint32_t child = l.out[value.out[0]] != 0 ? value.first_child : value.first_child + 1;
@@ -100,22 +120,13 @@ bool make(Leaving& l, const PlanValue& value, PyObject** result) {
 bool stays_in_place(const Leaving& l, const PlanFrame& frame, const PlanSlot& slot) {
   if (frame.function != nullptr || slot.slot.kind != ir::SlotKind::kStack) return false;
   if (static_cast<int>(slot.slot.index) >= static_cast<int>(l.region.function->entry_stack_depth)) return false;
-  const ir::PyKind kind = l.plan.values[slot.value].kind;
-  PyObject* there = hl_stack_peek(l.frame, static_cast<int>(slot.slot.index));
-  if (there == nullptr) return false;
-  if (kind == ir::PyKind::RangeIter) return Py_TYPE(there) == &PyRangeIter_Type;
-  return kind == ir::PyKind::SeqIter && Py_TYPE(there) == &PySeqIter_Type;
+  const PlanValue& value = l.plan.values[slot.value];
+  PyObject* there = ir::is_iterator(value.kind) ? hl_stack_peek(l.frame, static_cast<int>(slot.slot.index)) : nullptr;
+  return there != nullptr && iterator_fits(l.plan, value, there);
 }
 
 void set_in_place(Leaving& l, const PlanSlot& slot) {
-  const PlanValue& value = l.plan.values[slot.value];
-  PyObject* iterator = hl_stack_peek(l.frame, static_cast<int>(slot.slot.index));
-  if (value.kind == ir::PyKind::RangeIter) {
-    const int64_t next = l.out[value.out[0]], stop = l.out[value.out[1]], step = l.out[value.out[2]];
-    hl_range_iter_set(iterator, next, step, runtime::range_length(next, stop, step));
-  } else {
-    hl_seq_iter_set_index(iterator, index_of(l, l.plan.values[value.first_child + 1]));
-  }
+  set_iterator(l.plan, l.plan.values[slot.value], hl_stack_peek(l.frame, static_cast<int>(slot.slot.index)), l.out);
 }
 
 bool make_all(Leaving& l) {
@@ -190,8 +201,7 @@ void rebuild_stack(Leaving& l, const PlanFrame& frame, PyObject** scratch) {
     const int at = static_cast<int>(slot.index);
     // In-place iterators above `lowest` are in scratch already (made is null for them and for a NULL that is pushed).
     if (slot.kind != ir::SlotKind::kStack || at < lowest) continue;
-    const ir::PyKind kind = l.plan.values[l.plan.slots[k].value].kind;
-    const bool in_place = l.made[k] == nullptr && (kind == ir::PyKind::RangeIter || kind == ir::PyKind::SeqIter);
+    const bool in_place = l.made[k] == nullptr && ir::is_iterator(l.plan.values[l.plan.slots[k].value].kind);
     if (in_place) continue;
     if (at < old_depth) drop_later(l, scratch[at]);
     scratch[at] = l.made[k];

@@ -91,8 +91,9 @@ Result<Sym> model_complex(Emit& e, const ModelCall& call) {
 Result<Sym> model_len(Emit& e, const ModelCall& call) {
   const Sym& a = call.args[0];
   if (a.kind == PyKind::Tuple) return make_sym(e, PyKind::Int, e.b().const_i64(static_cast<int64_t>(a.items->size())));
-  if (a.kind != PyKind::Array || e.b().function().array_types[a.array_type].strides.empty()) return unsupported(e, "len()", a);
-  return make_sym(e, PyKind::Int, e.b().arr_dim(a.v[0], 0));
+  auto length = sequence_length(e, a);
+  if (!length) return length.refusal();
+  return make_sym(e, PyKind::Int, *length);
 }
 
 Result<Sym> model_range(Emit& e, const ModelCall& call) {

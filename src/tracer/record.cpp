@@ -144,52 +144,6 @@ Sym Recorder::fetch(State& state, const VarRef& ref) {
   return s;
 }
 
-// The iterator of the loop at whose header the region is entered.
-Result<Sym> Recorder::entry_iterator(int depth) {
-  int index = depth - 1;
-  PyObject* it = index >= 0 ? hl_stack_peek(request_.frame, index) : nullptr;
-  uint32_t slot = static_cast<uint32_t>(index);
-  if (it == nullptr) return refuse(RefusalReason::kObservationLost, "no iterator");
-  long start = 0, step = 0, len = 0;
-  if (hl_range_iter_read(it, &start, &step, &len)) {
-    ir::Input input;
-    input.slot = {ir::SlotKind::kStack, slot};
-    input.kind = PyKind::RangeIter;
-    Sym s;
-    s.kind = PyKind::RangeIter;
-    s.input = static_cast<uint32_t>(function_->inputs.size());
-    for (ValueId& v : s.v) {
-      v = function_->new_value(ir::Type::I64);
-      region_->params.push_back(v);
-      input_values_.insert(v);
-    }
-    function_->inputs.push_back(input);
-    entry_values_.emplace(std::make_pair(static_cast<int>(ir::SlotKind::kStack), slot), s);
-    return s;
-  }
-  PyObject* seq = nullptr;
-  Py_ssize_t next = 0;
-  ir::ArrayType type;
-  if (hl_iter_kind(it) == HL_ITER_SEQ && hl_seq_iter_read(it, &seq, &next) && seq != nullptr && classify(seq, &type) == PyKind::Array &&
-      type.strides.size() == 1) {
-    Sym array = entry_value({ir::SlotKind::kSeqArray, slot}, seq);
-    PyObject* number = PyLong_FromSsize_t(next);
-    if (number == nullptr) {
-      PyErr_Clear();
-      return refuse(RefusalReason::kObservationLost, "");
-    }
-    Sym index_sym = entry_value({ir::SlotKind::kSeqIndex, slot}, number);
-    Py_DECREF(number);
-    // As parts of an iterator they are not objects of their own.
-    array.input = index_sym.input = ir::kNone;
-    Sym s;
-    s.kind = PyKind::SeqIter;
-    s.items = std::make_shared<std::vector<Sym>>(std::vector<Sym>{array, index_sym});
-    return s;
-  }
-  return refuse(RefusalReason::kUnsupportedIterator, Py_TYPE(it)->tp_name);
-}
-
 Result<void> Recorder::set_up() {
   PyCodeObject* code = request_.code;
   function_->name = "region";
@@ -248,18 +202,8 @@ Result<std::unique_ptr<ir::Function>> Recorder::record() {
   current_info_ = &info;
   current_unit_ = current_op_unit_ = request_.header_unit;
   if (first_instr(info, info.part->entry()).op == HL_FOR_ITER) {
-    auto it = entry_iterator(depth);
+    auto it = entry_iterator(state);
     if (!it) return it.refusal();
-    if (it->kind == PyKind::RangeIter) {
-      // The step is nearly always the same number: taken as known, checked once.
-      long start = 0, step = 0, len = 0;
-      hl_range_iter_read(hl_stack_peek(request_.frame, depth - 1), &start, &step, &len);
-      ValueId number = builder_.const_i64(step);
-      ValueId same = builder_.binary(ir::OpCode::Eq, ir::Type::I64, it->v[2], number);
-      builder_.guard(same, ExitReason::TypeChange, snapshot_at(state, request_.header_unit));
-      it->v[2] = number;
-    }
-    state.top().stack.back() = *it;
   }
   auto ways = run_from(std::move(state), info.part->entry());
   if (!ways) return ways.refusal();

@@ -7,11 +7,11 @@
 // - The region is entered at `header_unit` with `Function::entry_stack_depth` items on the stack. Inputs name slots of that frame; each is guarded by
 //   exact kind (Array: by its ArrayType too; Const: the slot must hold objects[Input::object]; Object: anything but NULL; Unbound: NULL).
 //   A RangeIter input is the iterator at its stack slot: next value, stop, step with start + len * step = stop, which must fit 64 bits.
-//   An iterator over a one-dimensional array comes in as two inputs, kSeqArray and kSeqIndex of its stack slot. Bool-like and None inputs are guarded alike.
+//   Other iterators come in by their parts, as inputs of slot kinds kSeqArray and kSeqIndex (ir/iter_path.h). Bool-like and None inputs are guarded alike.
 // - kGlobal slots mean the globals of the frame at recording, kName its locals mapping: the caller checks at entry that the frame's globals,
 //   builtins and locals mapping are the very dicts of the recording.
-// - Exits: Snapshot::frames[0] is the live frame. Stack items of it below entry_stack_depth that are not listed stay as they are; a listed RangeIter or
-//   SeqIter there means: set the state of the iterator object that is there. stack_depth may be below entry_stack_depth: pop.
+// - Exits: Snapshot::frames[0] is the live frame. Stack items of it below entry_stack_depth that are not listed stay as they are; a listed iterator
+//   there means: set the state of the iterator object that is there. stack_depth may be below entry_stack_depth: pop.
 // - objects[i].pointer: the Function owns one reference to each (release_objects gives them back); on refusal nothing is owned.
 #pragma once
 #include <Python.h>

@@ -55,6 +55,12 @@ Result<Recorder::Step> Recorder::step_call(State& state, const HlInstr& in) {
   if (self.kind != PyKind::Unbound) args.push_back(self);
   for (int k = in.arg; k >= 1; --k) args.push_back(peek(state, k + names_item));
   if (callable.object == nullptr) return refuse(RefusalReason::kUnsupportedCall, "a value of kind " + kind_text(callable));
+  if (makes_iterator(callable.object)) {
+    auto it = make_iterator(callable.object, args, names);
+    if (!it) return it.refusal();
+    pop_push(state, drop, *it);
+    return Step::kNext;
+  }
   if (is_known_callable(callable.object)) {
     if (names == nullptr) {
       auto one_of_two = mixed_extreme(callable.object, args);

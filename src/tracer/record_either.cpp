@@ -15,7 +15,7 @@ namespace {
 constexpr int kMaxForms = 4;
 constexpr int kMaxSplits = 3;  // nested
 
-bool may_be_either(const Sym& s) { return s.kind != PyKind::RangeIter && s.kind != PyKind::SeqIter && !is_untouched(s); }
+bool may_be_either(const Sym& s) { return !ir::is_iterator(s.kind) && !is_untouched(s); }
 
 int forms(const Sym& s) { return s.kind == PyKind::Either ? forms((*s.items)[0]) + forms((*s.items)[1]) : 1; }
 

@@ -120,59 +120,6 @@ std::optional<int64_t> Recorder::constant(ValueId v) const {
   return found || builder_.block() == region_ ? found : search(region_);
 }
 
-Result<Recorder::Counted> Recorder::counted(State& state, ir::SnapshotId before) {
-  Sym& it = state.top().stack.back();
-  if (it.kind == PyKind::RangeIter) {
-    auto step = constant(it.v[2]);
-    bool from_entry = it.input != ir::kNone;
-    if (!from_entry && !(step && (*step == 1 || *step == -1))) {
-      // next + step may pass stop by less than step: that must fit too.
-      builder_.checked(OpCode::AddO, Type::I64, {it.v[1], it.v[2]}, before);
-    }
-    return Counted{it.v[0], it.v[1], it.v[2]};
-  }
-  if (it.kind == PyKind::SeqIter) {
-    const Sym& array = (*it.items)[0];
-    if (array.kind == PyKind::Array && function_->array_types[array.array_type].strides.size() == 1) {
-      return Counted{(*it.items)[1].v[0], builder_.arr_dim(array.v[0], 0), builder_.const_i64(1)};
-    }
-  }
-  return refuse(RefusalReason::kUnsupportedIterator, kind_text(it));
-}
-
-// The iterator whose next value or index is `next`.
-Sym Recorder::iterator_at(const Sym& iterator, ValueId next) {
-  Sym s;
-  s.kind = iterator.kind;
-  if (iterator.kind == PyKind::RangeIter) {
-    s.v[0] = next;
-    s.v[1] = iterator.v[1];
-    s.v[2] = iterator.v[2];
-    return s;
-  }
-  Sym index;
-  index.kind = PyKind::Int;
-  index.v[0] = next;
-  s.items = std::make_shared<std::vector<Sym>>(std::vector<Sym>{(*iterator.items)[0], index});
-  return s;
-}
-
-Result<Sym> Recorder::element_at(const Sym& iterator, ValueId i) {
-  Sym s;
-  s.box = new_box();
-  if (iterator.kind == PyKind::RangeIter) {
-    s.kind = PyKind::Int;
-    s.v[0] = i;
-    return s;
-  }
-  const Sym& array = (*iterator.items)[0];
-  s.kind = function_->array_types[array.array_type].elem;
-  if (ir::pykind_info(s.kind).parts != 1) return refuse(RefusalReason::kUnsupportedDtype, kind_text(s));
-  ValueId indices[] = {i};
-  s.v[0] = builder_.aload(array.array_type, array.v[0], indices);
-  return s;
-}
-
 Result<Ways> Recorder::build_for(State state, LoopContext& loop) {
   const FrameInfo& info = *state.top().info;
   const HlInstr in = first_instr(info, loop.header);
@@ -182,7 +129,7 @@ Result<Ways> Recorder::build_for(State state, LoopContext& loop) {
   for (const VarRef& ref : loop.carried) fetch(state, ref);
   loop.iterator = static_cast<int>(state.top().stack.size()) - 1;
   ir::SnapshotId before = snapshot_at(state, in.unit);
-  auto bounds = counted(state, before);
+  auto bounds = course(state, before);
   if (!bounds) return bounds.refusal();
   ValueId mark = static_cast<ValueId>(function_->value_types.size());
   std::vector<ValueId> initial = carried_parts(state, loop.carried);
@@ -200,14 +147,14 @@ Result<Ways> Recorder::build_for(State state, LoopContext& loop) {
     s = with_parts(s, parts, &boxes_);
   }
   Sym iterator = state.top().stack.back();
-  head.top().stack.back() = iterator_at(iterator, i);
   loop.head = &head;
   ir::Block* parent = builder_.block();
   builder_.set_block(body);
+  head.top().stack.back() = iterator_at(iterator, *bounds, i);
   builder_.poll(snapshot_at(head, in.unit));
   State inside = head;
-  inside.top().stack.back() = iterator_at(iterator, builder_.binary(OpCode::Add, Type::I64, i, bounds->step));
-  auto element = element_at(iterator, i);
+  inside.top().stack.back() = iterator_at(iterator, *bounds, builder_.binary(OpCode::Add, Type::I64, i, bounds->step));
+  auto element = element_at(iterator, *bounds, i);
   if (!element) return element.refusal();
   inside.top().stack.push_back(*element);
   auto ways = follow(std::move(inside), loop.header, info.part->map().block_at(in.next_unit));
@@ -462,9 +409,9 @@ Result<Ways> Recorder::peel(State state, int header, int peels) {
   current_info_ = &info;
   current_op_unit_ = in.op_unit;
   builder_.set_line(line_here());
-  if (in.op != HL_FOR_ITER) return first_trip(std::move(state), header, peels);
+  if (in.op != HL_FOR_ITER) return first_trip(std::move(state), header, peels, nullptr);
   ir::SnapshotId before = snapshot_at(state, in.unit);
-  auto bounds = counted(state, before);
+  auto bounds = course(state, before);
   if (!bounds) return bounds.refusal();
   auto step = constant(bounds->step);
   ValueId up = ir::kNoValue, down = ir::kNoValue;
@@ -477,14 +424,14 @@ Result<Ways> Recorder::peel(State state, int header, int peels) {
   }
   if (!may_run_no_trip(info, in)) {
     builder_.guard(any, ExitReason::ZeroTrip, before);
-    return first_trip(std::move(state), header, peels);
+    return first_trip(std::move(state), header, peels, &*bounds);
   }
   ir::Block* parent = builder_.block();
   ir::Op* op = builder_.if_(any, {});
   ValueId mark = static_cast<ValueId>(function_->value_types.size());
   int frame = static_cast<int>(state.frames.size()) - 1;
   builder_.set_block(op->blocks[0]);
-  auto some = first_trip(state, header, peels);
+  auto some = first_trip(state, header, peels, &*bounds);
   if (!some) return some;
   builder_.set_block(op->blocks[1]);
   State skipped = state;
@@ -501,7 +448,7 @@ Result<Ways> Recorder::peel(State state, int header, int peels) {
   return merge(op, mark, std::move(*some), std::move(*none), state, {frame, header});
 }
 
-Result<Ways> Recorder::first_trip(State state, int header, int peels) {
+Result<Ways> Recorder::first_trip(State state, int header, int peels, const Course* course) {
   const FrameInfo& info = *state.top().info;
   LoopContext loop;
   loop.frame = static_cast<int>(state.frames.size()) - 1;
@@ -511,11 +458,9 @@ Result<Ways> Recorder::first_trip(State state, int header, int peels) {
   Result<Ways> ways = Ways{};
   if (in.op == HL_FOR_ITER) {
     Sym iterator = state.top().stack.back();
-    bool range = iterator.kind == PyKind::RangeIter;
-    ValueId i = range ? iterator.v[0] : (*iterator.items)[1].v[0];
-    ValueId step = range ? iterator.v[2] : builder_.const_i64(1);
-    state.top().stack.back() = iterator_at(iterator, builder_.binary(OpCode::Add, Type::I64, i, step));
-    auto element = element_at(iterator, i);
+    ValueId next = builder_.binary(OpCode::Add, Type::I64, course->lo, course->step);
+    state.top().stack.back() = iterator_at(iterator, *course, next);
+    auto element = element_at(iterator, *course, course->lo);
     if (!element) {
       loops_.pop_back();
       return element.refusal();

@@ -276,25 +276,4 @@ Result<Recorder::Step> Recorder::contains(State& state, const HlInstr& in) {
   return Step::kNext;
 }
 
-Result<Recorder::Step> Recorder::get_iter(State& state) {
-  Sym s = peek(state, 1);
-  if (s.kind == PyKind::RangeIter || s.kind == PyKind::SeqIter) return Step::kNext;  // its own iterator
-  Sym it;
-  if (s.kind == PyKind::Range) {
-    it.kind = PyKind::RangeIter;
-    for (int k = 0; k < 3; ++k) it.v[k] = s.v[k];
-  } else if (s.kind == PyKind::Array && function_->array_types[s.array_type].strides.size() == 1) {
-    it.kind = PyKind::SeqIter;
-    Sym index;
-    index.kind = PyKind::Int;
-    index.v[0] = builder_.const_i64(0);
-    Sym array = s;
-    it.items = std::make_shared<std::vector<Sym>>(std::vector<Sym>{array, index});
-  } else {
-    return refuse(RefusalReason::kUnsupportedIterator, kind_text(s));
-  }
-  pop_push(state, 1, it);
-  return Step::kNext;
-}
-
 }  // namespace hotloop::tracer

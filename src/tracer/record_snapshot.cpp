@@ -13,7 +13,7 @@ ir::SnapValue Recorder::snap_value(const Sym& s) {
   ir::SnapValue value;
   value.kind = s.kind;
   value.box = s.box;
-  if (s.input != ir::kNone && s.kind != PyKind::Unbound && s.kind != PyKind::None_ && s.kind != PyKind::RangeIter) {
+  if (s.input != ir::kNone && s.kind != PyKind::Unbound && s.kind != PyKind::None_ && !ir::is_iterator(s.kind)) {
     value.kind = PyKind::Input;
     value.index = s.input;
     value.box = 0;

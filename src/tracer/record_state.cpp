@@ -31,8 +31,13 @@ bool same_shape(const Sym& a, const Sym& b) {
   switch (a.kind) {
     case PyKind::Const: return a.object == b.object;
     case PyKind::Array: return a.array_type == b.array_type;
+    case PyKind::Str: return a.array_type == b.array_type;
     case PyKind::Tuple:
     case PyKind::SeqIter:
+    case PyKind::Countdown:
+    case PyKind::Enumerate:
+    case PyKind::Zip:
+    case PyKind::Row:
     case PyKind::Either:
       if (a.items->size() != b.items->size()) return false;
       for (size_t k = 0; k < a.items->size(); ++k) {
@@ -82,7 +87,7 @@ Sym rebuild(const Sym& s, const std::vector<ir::ValueId>& parts, size_t* at, uin
   bool by_value = n > 0 || s.items;
   if (!by_value) {
     out.object = s.object;
-  } else if (s.kind != PyKind::SeqIter && s.kind != PyKind::RangeIter) {
+  } else if (!ir::is_iterator(s.kind)) {
     out.box = ++*next_box;
   }
   return out;

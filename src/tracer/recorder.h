@@ -66,6 +66,9 @@ class Recorder final : public Emit {
   };
   enum class Step : uint8_t { kNext, kEnded };
   enum class Edge : uint8_t { kExit, kWay, kInline };
+  struct Course {                  // what a counted loop counts; the positions of its iterator follow from it
+    ValueId lo, hi, step;
+  };
   struct NameVar {                 // a variable in a namespace (module globals, locals mapping)
     PyObject* dict;
     PyObject* name;
@@ -75,7 +78,6 @@ class Recorder final : public Emit {
 
   // record.cpp: begin and end
   Result<void> set_up();
-  Result<Sym> entry_iterator(int depth);
   Sym entry_value(ir::Slot slot, PyObject* value, bool any_type = false);  // a new input, once per slot
   const Liveness& liveness(const FrameInfo& info);
   Sym resolve(const VarRef& ref, const Sym& s);         // an untouched slot of the entry frame becomes an input
@@ -134,17 +136,45 @@ class Recorder final : public Emit {
   Result<Ways> finish_loop(ir::Op* op, ValueId mark, State state, const State& head, LoopContext& loop, Ways ways, bool is_for);
   Result<Ways> after_exhaustion(ir::Op* op, State state, LoopContext& loop, Ways out);
   Result<Ways> peel(State state, int header, int peels);
-  Result<Ways> first_trip(State state, int header, int peels);
+  Result<Ways> first_trip(State state, int header, int peels, const Course* course);
   bool may_run_no_trip(const FrameInfo& info, const HlInstr& in) const;
   std::vector<VarRef> stored_in_loop(State& state, int header);
   const HlInstr& first_instr(const FrameInfo& info, int block) const;
-  struct Counted {                 // a counted loop over a range or an array
-    ValueId lo, hi, step;
-  };
-  Result<Counted> counted(State& state, ir::SnapshotId before);
-  Sym iterator_at(const Sym& iterator, ValueId next);
-  Result<Sym> element_at(const Sym& iterator, ValueId i);
   std::optional<int64_t> constant(ValueId v) const;
+
+  // record_iterators.cpp
+  struct Position {                // of one counting part of an iterator
+    ValueId at, step, end;
+    bool may_pass;                 // at + step * trips may lie beyond end
+    bool endless;                  // the numbers of an enumerate: no end of their own
+  };
+  struct EntryPositions {          // facts about the parts of the entry iterator that are checked at entry
+    ValueId first = ir::kNoValue;  // the first position that moves by 1, and where it was at recording
+    int64_t value = 0;
+    std::vector<ValueId> equal;    // positions that are where the first is
+    std::vector<std::pair<ValueId, int64_t>> guards;
+  };
+  Result<Course> course(const State& state, ir::SnapshotId before);
+  Result<void> collect_positions(const Sym& iterator, std::vector<Position>* out);
+  ValueId trips_left(const Position& p, bool clamp, ir::SnapshotId before);
+  ValueId position_at(const Course& c, ValueId at, ValueId step, ValueId i);
+  Sym iterator_at(const Sym& iterator, const Course& c, ValueId i);
+  Result<Sym> element_at(const Sym& iterator, const Course& c, ValueId i);
+  Result<ValueId> length_of(const Sym& sequence);
+  Result<void> not_in_variables(const State& state);
+  std::optional<int64_t> known_number(ValueId v) const;
+  bool same_number(ValueId a, ValueId b) const;
+  Result<Sym> iterator_of(const Sym& s);
+  Result<Step> get_iter(State& state);
+  static bool makes_iterator(PyObject* callable);
+  Result<Sym> make_iterator(PyObject* callable, const std::vector<Sym>& args, PyObject* names);
+  Result<Sym> make_enumerate(const std::vector<Sym>& args);
+  Result<Sym> make_reversed(const Sym& s);
+  Result<void> entry_iterator(State& state);
+  Result<Sym> entry_part(PyObject* it, uint32_t path, uint32_t depth, EntryPositions* positions);
+  Result<Sym> entry_range(PyObject* it, uint32_t path, bool top, EntryPositions* positions);
+  Result<ValueId> entry_position(uint32_t path, Py_ssize_t value, bool up, EntryPositions* positions);
+  ValueId align(ValueId v, int64_t value, EntryPositions* positions);
 
   // record_ops.cpp
   Result<Step> step(State& state, const HlInstr& in);
@@ -152,7 +182,6 @@ class Recorder final : public Emit {
   Result<Step> step_stack(State& state, const HlInstr& in);
   Result<Step> step_operator(State& state, const HlInstr& in);
   Result<Step> step_container(State& state, const HlInstr& in);
-  Result<Step> get_iter(State& state);
   Result<Sym> load_local(State& state, const HlInstr& in, int index);
   Result<Step> unsupported(const HlInstr& in);
   Result<Step> contains(State& state, const HlInstr& in);

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "runtime/box.h"
+#include "tracer/iterators.h"
 #include "tracer/record.h"
 #include "tracer/runtime.h"
 
@@ -232,15 +233,15 @@ const ExitPlan& exit_plan(Region& region, uint32_t exit_id) {
 
 namespace {
 
-// The object in an input's slot, borrowed; null where there is none. For kSeqArray and kSeqIndex: the iterator.
+// The object in an input's slot, borrowed; null where there is none.
 PyObject* slot_object(const Region& region, HlFrame* frame, const ir::Slot& slot) {
   const int index = static_cast<int>(slot.index);
   PyObject* object = nullptr;
   switch (slot.kind) {
     case ir::SlotKind::kLocal: return hl_local_get(frame, index);
-    case ir::SlotKind::kStack:
+    case ir::SlotKind::kStack: return hl_stack_peek(frame, index);
     case ir::SlotKind::kSeqArray:
-    case ir::SlotKind::kSeqIndex: return hl_stack_peek(frame, index);
+    case ir::SlotKind::kSeqIndex: return nullptr;  // parts of an iterator: unbox_iterator
     case ir::SlotKind::kCell: object = hl_local_get(frame, index); break;
     case ir::SlotKind::kObjectCell: object = object_at(region, slot.index); break;
     case ir::SlotKind::kGlobal: return PyDict_GetItemWithError(hl_frame_globals(frame), object_at(region, slot.index));
@@ -249,28 +250,12 @@ PyObject* slot_object(const Region& region, HlFrame* frame, const ir::Slot& slot
   return object != nullptr && PyCell_Check(object) ? hl_cell_get(object) : nullptr;
 }
 
-// State is kept in registers only when the stack slot holds the only reference (T34).
-bool unbox_seq_iter(const Region& region, const ir::Input& input, PyObject* iterator, int64_t* cell, PyObject** object, bool exact_strides) {
-  PyObject* sequence = nullptr;
-  Py_ssize_t index = 0;
-  if (iterator == nullptr || Py_TYPE(iterator) != &PySeqIter_Type || Py_REFCNT(iterator) != 1) return false;
-  if (!hl_seq_iter_read(iterator, &sequence, &index) || sequence == nullptr) return false;
-  if (input.slot.kind == ir::SlotKind::kSeqIndex) {
-    *cell = index;
-    return true;
-  }
-  *object = sequence;
-  *cell = reinterpret_cast<int64_t>(sequence);
-  return runtime::array_matches(sequence, region.function->array_types[input.array_type], exact_strides);
-}
-
 bool unbox_input(const Region& region, const ir::Input& input, HlFrame* frame, int64_t* cells, PyObject** object, bool exact_strides) {
+  if (input.slot.kind == ir::SlotKind::kSeqArray || input.slot.kind == ir::SlotKind::kSeqIndex) {
+    return unbox_iterator(region, input, frame, cells, object, exact_strides);
+  }
   PyObject* value = slot_object(region, frame, input.slot);
   *object = value;
-  if (input.slot.kind == ir::SlotKind::kSeqArray || input.slot.kind == ir::SlotKind::kSeqIndex) {
-    *object = nullptr;
-    return unbox_seq_iter(region, input, value, cells, object, exact_strides);
-  }
   switch (input.kind) {
     case ir::PyKind::Array:
       cells[0] = reinterpret_cast<int64_t>(value);

@@ -44,6 +44,10 @@ base::Result<ir::ValueId> truth(Emit& e, const Sym& a);
 base::Result<Sym> subscript(Emit& e, const Sym& container, const Sym& index);
 base::Result<bool> store_subscript(Emit& e, const Sym& container, const Sym& index, const Sym& value);  // true
 
+// Sequences by position: arrays and rows of them, str and bytes. len(s) as an i64, and the item at a position that lies in [0, len).
+base::Result<ir::ValueId> sequence_length(Emit& e, const Sym& sequence);
+base::Result<Sym> item_at(Emit& e, const Sym& sequence, ir::ValueId position);
+
 // object.name (no call): real, imag, shape, ndim, size of numbers and arrays; attributes of known modules (guarded by the caller through `module_attribute`).
 base::Result<Sym> attribute(Emit& e, const Sym& object, PyObject* name);
 

@@ -10,33 +10,74 @@ namespace {
 
 const ir::ArrayType& array_type(Emit& e, const Sym& array) { return e.b().function().array_types[array.array_type]; }
 
+// An array, or a row of one: the leading indices that are fixed, and how many axes are left.
+struct View {
+  Sym array;
+  std::vector<ValueId> fixed;
+  size_t axes = 0;
+};
+
+std::optional<View> view_of(Emit& e, const Sym& s) {
+  View view;
+  if (s.kind == PyKind::Array) {
+    view.array = s;
+  } else if (s.kind == PyKind::Row) {
+    view.array = (*s.items)[0];
+    for (size_t k = 1; k < s.items->size(); ++k) view.fixed.push_back((*s.items)[k].v[0]);
+  } else {
+    return std::nullopt;
+  }
+  view.axes = array_type(e, view.array).strides.size() - view.fixed.size();
+  return view;
+}
+
+ValueId axis_length(Emit& e, const View& view, size_t axis) { return e.b().arr_dim(view.array.v[0], static_cast<int>(view.fixed.size() + axis)); }
+
 // The index of one axis, checked and wrapped. Exact ints and NumPy integer scalars; bools and floats mean something else.
-Result<ValueId> axis_index(Emit& e, const Sym& array, const Sym& index, int axis) {
+Result<ValueId> axis_index(Emit& e, const View& view, const Sym& index, size_t axis) {
   if (index.kind != PyKind::Int && !is_np_int(index.kind)) {
     return e.refuse(RefusalReason::kUnsupportedIndex, "index of type " + std::string(ir::pykind_info(index.kind).text));
   }
-  ir::Builder& ir = e.b();
-  return ir.checked(OpCode::Bound, Type::I64, {int_value(e, index), ir.arr_dim(array.v[0], axis)}, e.before());
+  return e.b().checked(OpCode::Bound, Type::I64, {int_value(e, index), axis_length(e, view, axis)}, e.before());
 }
 
-Result<std::vector<ValueId>> element_indices(Emit& e, const Sym& array, const Sym& index) {
-  size_t ndim = array_type(e, array).strides.size();
+// The indices into the array: the fixed ones and those given.
+Result<std::vector<ValueId>> element_indices(Emit& e, const View& view, const Sym& index) {
   std::vector<Sym> items;
   if (index.kind == PyKind::Tuple) {
     items = *index.items;
   } else {
     items.push_back(index);
   }
-  if (items.size() != ndim || ndim == 0) {
-    return e.refuse(RefusalReason::kUnsupportedIndex, std::to_string(items.size()) + " of " + std::to_string(ndim) + " dimensions");
+  if (items.size() > view.axes || items.empty()) {
+    return e.refuse(RefusalReason::kUnsupportedIndex, std::to_string(items.size()) + " of " + std::to_string(view.axes) + " dimensions");
   }
-  std::vector<ValueId> indices;
-  for (size_t k = 0; k < ndim; ++k) {
-    auto i = axis_index(e, array, items[k], static_cast<int>(k));
+  std::vector<ValueId> indices = view.fixed;
+  for (size_t k = 0; k < items.size(); ++k) {
+    auto i = axis_index(e, view, items[k], k);
     if (!i) return i.refusal();
     indices.push_back(*i);
   }
   return indices;
+}
+
+// The element, or the row that too few indices for one leave.
+Result<Sym> element_or_row(Emit& e, const View& view, const std::vector<ValueId>& indices) {
+  const ir::ArrayType& type = array_type(e, view.array);
+  if (indices.size() < type.strides.size()) {
+    std::vector<Sym> items{view.array};
+    for (ValueId v : indices) {
+      Sym index;
+      index.kind = PyKind::Int;
+      index.v[0] = v;
+      items.push_back(index);
+    }
+    Sym row = make_sym(e, PyKind::Row, ir::kNoValue);
+    row.items = std::make_shared<std::vector<Sym>>(std::move(items));
+    return row;
+  }
+  if (ir::pykind_info(type.elem).parts != 1) return e.refuse(RefusalReason::kUnsupportedDtype, std::string(ir::pykind_info(type.elem).text));
+  return make_sym(e, type.elem, e.b().aload(view.array.array_type, view.array.v[0], indices));
 }
 
 // D6.1-D6.3: a value stored into an integer element.
@@ -78,20 +119,19 @@ Result<Sym> tuple_item(Emit& e, const Sym& tuple, const Sym& index) {
   return (*tuple.items)[static_cast<size_t>(*k < 0 ? *k + n : *k)];
 }
 
-Result<Sym> array_attribute(Emit& e, const Sym& array, const char* name) {
+Result<Sym> array_attribute(Emit& e, const View& view, const char* name) {
   ir::Builder& ir = e.b();
-  int ndim = static_cast<int>(array_type(e, array).strides.size());
   std::string_view n = name;
-  auto dim = [&](int axis) { return make_sym(e, PyKind::Int, ir.arr_dim(array.v[0], axis)); };
-  if (n == "ndim") return make_sym(e, PyKind::Int, ir.const_i64(ndim));
+  auto dim = [&](size_t axis) { return make_sym(e, PyKind::Int, axis_length(e, view, axis)); };
+  if (n == "ndim") return make_sym(e, PyKind::Int, ir.const_i64(static_cast<int64_t>(view.axes)));
   if (n == "shape") {
     std::vector<Sym> items;
-    for (int k = 0; k < ndim; ++k) items.push_back(dim(k));
+    for (size_t k = 0; k < view.axes; ++k) items.push_back(dim(k));
     return make_tuple(std::move(items));
   }
   if (n == "size") {
     ValueId size = ir.const_i64(1);
-    for (int k = 0; k < ndim; ++k) size = ir.binary(OpCode::Mul, Type::I64, size, ir.arr_dim(array.v[0], k));
+    for (size_t k = 0; k < view.axes; ++k) size = ir.binary(OpCode::Mul, Type::I64, size, axis_length(e, view, k));
     return make_sym(e, PyKind::Int, size);
   }
   return e.refuse(RefusalReason::kUnsupportedAttribute, std::string("array.") + name);
@@ -99,22 +139,40 @@ Result<Sym> array_attribute(Emit& e, const Sym& array, const char* name) {
 
 }  // namespace
 
+Result<ValueId> sequence_length(Emit& e, const Sym& sequence) {
+  auto view = view_of(e, sequence);
+  if (!view || view->axes == 0) return unsupported(e, "len()", sequence);
+  return axis_length(e, *view, 0);
+}
+
+Result<Sym> item_at(Emit& e, const Sym& sequence, ValueId position) {
+  auto view = view_of(e, sequence);
+  if (!view) return unsupported(e, "iteration", sequence);
+  std::vector<ValueId> indices = view->fixed;
+  indices.push_back(position);
+  return element_or_row(e, *view, indices);
+}
+
 Result<Sym> subscript(Emit& e, const Sym& container, const Sym& index) {
   if (container.kind == PyKind::Tuple) return tuple_item(e, container, index);
-  if (container.kind != PyKind::Array) return unsupported(e, "subscript", container, index);
-  auto indices = element_indices(e, container, index);
+  auto view = view_of(e, container);
+  if (!view) return unsupported(e, "subscript", container, index);
+  auto indices = element_indices(e, *view, index);
   if (!indices) return indices.refusal();
-  return make_sym(e, array_type(e, container).elem, e.b().aload(container.array_type, container.v[0], *indices));
+  return element_or_row(e, *view, *indices);
 }
 
 Result<bool> store_subscript(Emit& e, const Sym& container, const Sym& index, const Sym& value) {
-  if (container.kind != PyKind::Array) return unsupported(e, "store", container, value);
-  if (!array_type(e, container).writable) return e.refuse(RefusalReason::kReadOnlyArray, "");
-  auto indices = element_indices(e, container, index);
+  auto view = view_of(e, container);
+  if (!view) return unsupported(e, "store", container, value);
+  const ir::ArrayType& type = array_type(e, view->array);
+  if (!type.writable) return e.refuse(RefusalReason::kReadOnlyArray, "");
+  auto indices = element_indices(e, *view, index);
   if (!indices) return indices.refusal();
-  auto v = store_value(e, value, array_type(e, container).elem);
+  if (indices->size() < type.strides.size()) return e.refuse(RefusalReason::kUnsupportedIndex, "store into a row as a whole");
+  auto v = store_value(e, value, type.elem);
   if (!v) return v.refusal();
-  e.b().astore(container.array_type, container.v[0], *v, *indices);
+  e.b().astore(view->array.array_type, view->array.v[0], *v, *indices);
   return true;
 }
 
@@ -126,7 +184,7 @@ Result<Sym> attribute(Emit& e, const Sym& object, PyObject* name) {
   }
   std::string_view n = text;
   ir::Builder& ir = e.b();
-  if (object.kind == PyKind::Array) return array_attribute(e, object, text);
+  if (auto view = view_of(e, object)) return array_attribute(e, *view, text);
   bool real = n == "real", imag = n == "imag";
   if (!real && !imag) {
     return e.refuse(RefusalReason::kUnsupportedAttribute, std::string(ir::pykind_info(object.kind).text) + "." + text);

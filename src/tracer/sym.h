@@ -23,7 +23,7 @@ struct Sym {
   uint32_t input = ir::kNone;                 // it still is the object that came in as input n (a mere copy of a variable)
   uint32_t box = 0;                           // identity number of an unboxed value: copies keep it, each operation makes a new one; 0 when `object` or `input` says it
   ir::ArrayTypeId array_type = ir::kNone;     // kind == Array
-  std::shared_ptr<std::vector<Sym>> items;    // Tuple: the items; SeqIter: array, next index
+  std::shared_ptr<std::vector<Sym>> items;    // the children of an ir::SnapValue of this kind: tuples, iterators, rows
 
   bool is_const() const { return object != nullptr; }
 };

@@ -1,0 +1,435 @@
+// Iterators: how they are made, how a counted loop walks over them, what they give at each trip. See recorder.h.
+//
+// An iterator is a Sym with the parts of the interpreter's own (iterators.def). Those that count - ranges, sequences by index, enumerate and zip of
+// them - need no object: each position is a function of the one variable that the loop op counts. A loop's iterator is only ever on the stack; one
+// that a variable holds too could be advanced elsewhere and is refused.
+#include <algorithm>
+#include <utility>
+
+#include "ir/iter_path.h"
+#include "tracer/recorder.h"
+#include "tracer/semantics_common.h"
+
+namespace hotloop::tracer {
+
+using ir::OpCode;
+using ir::Type;
+
+namespace {
+
+Sym int_part(ValueId v) {
+  Sym s;
+  s.kind = PyKind::Int;
+  s.v[0] = v;
+  return s;
+}
+
+Sym compound(PyKind kind, std::vector<Sym> items) {
+  Sym s;
+  s.kind = kind;
+  s.items = std::make_shared<std::vector<Sym>>(std::move(items));
+  return s;
+}
+
+bool holds_iterator(const Sym& s) {
+  if (is_untouched(s)) return false;
+  if (ir::is_iterator(s.kind)) return true;
+  return s.items && std::any_of(s.items->begin(), s.items->end(), holds_iterator);
+}
+
+}  // namespace
+
+// The constant behind a value, wherever in the region it stands.
+std::optional<int64_t> Recorder::known_number(ValueId v) const {
+  auto near = constant(v);
+  if (near) return near;
+  std::optional<int64_t> found;
+  ir::for_each_op(*region_, [&](const ir::Op& op, const ir::Block&) {
+    if (op.code == OpCode::Const && op.result() == v) found = op.imm;
+  });
+  return found;
+}
+
+bool Recorder::same_number(ValueId a, ValueId b) const {
+  if (a == b) return true;
+  auto x = known_number(a), y = known_number(b);
+  return x && y && *x == *y;
+}
+
+// ----------------------------------------------------------------------------------------------- walking
+
+// The positions of an iterator: where each one is, by how much it moves at a trip, where it ends.
+Result<void> Recorder::collect_positions(const Sym& iterator, std::vector<Position>* out) {
+  switch (iterator.kind) {
+    case PyKind::RangeIter: out->push_back({iterator.v[0], iterator.v[2], iterator.v[1], iterator.input == ir::kNone, false}); return {};
+    case PyKind::SeqIter: {
+      auto length = length_of((*iterator.items)[0]);
+      if (!length) return length.refusal();
+      out->push_back({(*iterator.items)[1].v[0], builder_.const_i64(1), *length, false, false});
+      return {};
+    }
+    case PyKind::Countdown: out->push_back({(*iterator.items)[1].v[0], builder_.const_i64(-1), builder_.const_i64(-1), false, false}); return {};
+    case PyKind::Enumerate: {
+      auto inner = collect_positions((*iterator.items)[0], out);
+      if (!inner) return inner;
+      out->push_back({iterator.v[0], builder_.const_i64(1), ir::kNoValue, false, true});
+      return {};
+    }
+    case PyKind::Zip:
+      for (const Sym& item : *iterator.items) {
+        auto inner = collect_positions(item, out);
+        if (!inner) return inner;
+      }
+      return {};
+    default: return refuse(RefusalReason::kUnsupportedIterator, kind_text(iterator));
+  }
+}
+
+// How many trips are left; not below 0 when `clamp` is set.
+ValueId Recorder::trips_left(const Position& p, bool clamp, ir::SnapshotId before) {
+  auto step = known_number(p.step);
+  ValueId n;
+  if (step && *step == 1) {
+    auto at = known_number(p.at);
+    n = at && *at == 0 ? p.end : builder_.checked(OpCode::SubO, Type::I64, {p.end, p.at}, before);
+  } else if (step && *step == -1) {
+    n = builder_.checked(OpCode::SubO, Type::I64, {p.at, p.end}, before);
+  } else {
+    // Rounded up: -(-(end - at) // step). The step is not 0; both negations leave where they do not fit.
+    ValueId span = builder_.checked(OpCode::SubO, Type::I64, {p.end, p.at}, before);
+    ValueId rounded = builder_.binary(OpCode::FloorDiv, Type::I64, builder_.checked(OpCode::NegO, Type::I64, {span}, before), p.step);
+    n = builder_.checked(OpCode::NegO, Type::I64, {rounded}, before);
+  }
+  if (!clamp) return n;
+  ValueId zero = builder_.const_i64(0);
+  return builder_.select(Type::I64, builder_.binary(OpCode::Gt, Type::I64, n, zero), n, zero);
+}
+
+// The loop op counts the first position that moves by 1; the others follow from it. A position that is alone is counted as it is.
+Result<Recorder::Course> Recorder::course(const State& state, ir::SnapshotId before) {
+  const Sym& iterator = state.top().stack.back();
+  auto held = not_in_variables(state);
+  if (!held) return held.refusal();
+  std::vector<Position> positions;
+  auto found = collect_positions(iterator, &positions);
+  if (!found) return found.refusal();
+  for (const Position& p : positions) {
+    auto step = known_number(p.step);
+    // at + step may pass the end by less than step: that must fit too.
+    if (p.may_pass && !(step && (*step == 1 || *step == -1))) builder_.checked(OpCode::AddO, Type::I64, {p.end, p.step}, before);
+  }
+  if (positions.size() == 1) return Course{positions[0].at, positions[0].end, positions[0].step};
+  auto unit = [&](const Position& p) {
+    auto step = known_number(p.step);
+    return step && *step == 1;
+  };
+  auto lead = std::find_if(positions.begin(), positions.end(), [&](const Position& p) { return !p.endless && unit(p); });
+  if (lead == positions.end()) lead = std::find_if(positions.begin(), positions.end(), unit);
+  Course c{lead == positions.end() ? builder_.const_i64(0) : lead->at, ir::kNoValue, builder_.const_i64(1)};
+  auto least = [&](ValueId a, ValueId b) { return a == ir::kNoValue ? b : builder_.select(Type::I64, builder_.binary(OpCode::Lt, Type::I64, b, a), b, a); };
+  ValueId trips = ir::kNoValue;
+  for (const Position& p : positions) {
+    if (p.endless) continue;
+    if (unit(p) && same_number(p.at, c.lo)) {
+      c.hi = c.hi == p.end ? c.hi : least(c.hi, p.end);
+    } else {
+      trips = least(trips, trips_left(p, true, before));
+    }
+  }
+  if (trips != ir::kNoValue) {
+    if (c.hi != ir::kNoValue) trips = least(trips_left({c.lo, c.step, c.hi, false, false}, true, before), trips);
+    auto lo = known_number(c.lo);
+    c.hi = lo && *lo == 0 ? trips : builder_.checked(OpCode::AddO, Type::I64, {c.lo, trips}, before);
+  }
+  ValueId all = ir::kNoValue;
+  for (const Position& p : positions) {
+    if (!p.endless || same_number(p.at, c.lo)) continue;
+    if (all == ir::kNoValue) all = trips_left({c.lo, c.step, c.hi, false, false}, true, before);
+    builder_.checked(OpCode::AddO, Type::I64, {p.at, all}, before);  // numbers of an enumerate beyond 64 bits
+  }
+  return c;
+}
+
+// A position when the loop op counts `i`.
+ValueId Recorder::position_at(const Course& c, ValueId at, ValueId step, ValueId i) {
+  if (same_number(at, c.lo) && same_number(step, c.step)) return i;
+  auto zero = [&](ValueId v) {
+    auto number = known_number(v);
+    return number && *number == 0;
+  };
+  ValueId trip = zero(c.lo) ? i : builder_.binary(OpCode::Sub, Type::I64, i, c.lo);
+  auto by = known_number(step);
+  if (by && *by == -1) return builder_.binary(OpCode::Sub, Type::I64, at, trip);
+  ValueId moved = by && *by == 1 ? trip : builder_.binary(OpCode::Mul, Type::I64, trip, step);
+  return zero(at) ? moved : builder_.binary(OpCode::Add, Type::I64, at, moved);
+}
+
+// The iterator as it is when the loop op counts `i` and the trip has not begun.
+Sym Recorder::iterator_at(const Sym& iterator, const Course& c, ValueId i) {
+  Sym s;
+  s.kind = iterator.kind;
+  switch (iterator.kind) {
+    case PyKind::RangeIter:
+      s.v[0] = position_at(c, iterator.v[0], iterator.v[2], i);
+      s.v[1] = iterator.v[1];
+      s.v[2] = iterator.v[2];
+      return s;
+    case PyKind::SeqIter:
+    case PyKind::Countdown: {
+      ValueId step = builder_.const_i64(iterator.kind == PyKind::SeqIter ? 1 : -1);
+      return compound(s.kind, {(*iterator.items)[0], int_part(position_at(c, (*iterator.items)[1].v[0], step, i))});
+    }
+    default: break;
+  }
+  std::vector<Sym> items;
+  for (const Sym& item : *iterator.items) items.push_back(iterator_at(item, c, i));
+  s = compound(iterator.kind, std::move(items));
+  if (s.kind == PyKind::Enumerate) s.v[0] = position_at(c, iterator.v[0], builder_.const_i64(1), i);
+  return s;
+}
+
+Result<Sym> Recorder::element_at(const Sym& iterator, const Course& c, ValueId i) {
+  Sym s;
+  switch (iterator.kind) {
+    case PyKind::RangeIter: return make_sym(*this, PyKind::Int, position_at(c, iterator.v[0], iterator.v[2], i));
+    case PyKind::SeqIter:
+    case PyKind::Countdown: {
+      ValueId step = builder_.const_i64(iterator.kind == PyKind::SeqIter ? 1 : -1);
+      return item_at(*this, (*iterator.items)[0], position_at(c, (*iterator.items)[1].v[0], step, i));
+    }
+    default: break;
+  }
+  std::vector<Sym> items;
+  if (iterator.kind == PyKind::Enumerate) items.push_back(make_sym(*this, PyKind::Int, position_at(c, iterator.v[0], builder_.const_i64(1), i)));
+  for (const Sym& item : *iterator.items) {
+    auto element = element_at(item, c, i);
+    if (!element) return element;
+    items.push_back(*element);
+  }
+  s = compound(PyKind::Tuple, std::move(items));
+  s.box = new_box();
+  return s;
+}
+
+Result<ValueId> Recorder::length_of(const Sym& sequence) {
+  auto length = sequence_length(*this, sequence);
+  if (!length) return refuse(RefusalReason::kUnsupportedIterator, kind_text(sequence));
+  return length;
+}
+
+// A variable that holds an iterator shares it with the loop that walks over it, or may.
+Result<void> Recorder::not_in_variables(const State& state) {
+  auto any = [](const std::vector<Sym>& vars) { return std::any_of(vars.begin(), vars.end(), holds_iterator); };
+  bool held = any(state.globals);
+  for (const FrameVals& frame : state.frames) held = held || any(frame.locals);
+  if (held) return refuse(RefusalReason::kSharedIterator, kind_text(state.top().stack.back()));
+  return {};
+}
+
+// ----------------------------------------------------------------------------------------------- making
+
+// iter(s)
+Result<Sym> Recorder::iterator_of(const Sym& s) {
+  if (ir::is_iterator(s.kind)) return s;  // its own iterator
+  if (s.kind == PyKind::Range) {
+    Sym it;
+    it.kind = PyKind::RangeIter;
+    for (int k = 0; k < 3; ++k) it.v[k] = s.v[k];
+    return it;
+  }
+  if (sequence_length(*this, s)) return compound(PyKind::SeqIter, {s, int_part(builder_.const_i64(0))});
+  return refuse(RefusalReason::kUnsupportedIterator, kind_text(s));
+}
+
+Result<Recorder::Step> Recorder::get_iter(State& state) {
+  auto it = iterator_of(peek(state, 1));
+  if (!it) return it.refusal();
+  pop_push(state, 1, *it);
+  return Step::kNext;
+}
+
+bool Recorder::makes_iterator(PyObject* callable) {
+  for (PyTypeObject* type : {&PyEnum_Type, &PyZip_Type, &PyReversed_Type, &PyMap_Type, &PyFilter_Type}) {
+    if (callable == reinterpret_cast<PyObject*>(type)) return true;
+  }
+  return false;
+}
+
+Result<Sym> Recorder::make_iterator(PyObject* callable, const std::vector<Sym>& args, PyObject* names) {
+  auto type = reinterpret_cast<PyTypeObject*>(callable);
+  size_t keywords = names == nullptr ? 0 : static_cast<size_t>(PyTuple_GET_SIZE(names));
+  auto wrong = [&](const char* what) { return refuse(RefusalReason::kUnsupportedArguments, std::string(type->tp_name) + what); };
+  auto keyword = [&](const char* name) {
+    return keywords == 1 && PyUnicode_EqualToUTF8AndSize(PyTuple_GET_ITEM(names, 0), name, static_cast<Py_ssize_t>(std::char_traits<char>::length(name))) == 1;
+  };
+  if (type == &PyEnum_Type) {
+    if (args.empty() || args.size() > 2 || (keywords != 0 && !(args.size() == 2 && keyword("start")))) return wrong("");
+    return make_enumerate(args);
+  }
+  if (type == &PyZip_Type) {
+    size_t count = args.size() - keywords;
+    if (count == 0 || count > ir::kMaxZip || keywords > 1) return wrong("");
+    if (keywords == 1 && (!keyword("strict") || args.back().object != Py_False)) return wrong(" with strict");
+    std::vector<Sym> inner;
+    for (size_t k = 0; k < count; ++k) {
+      auto it = iterator_of(args[k]);
+      if (!it) return it;
+      inner.push_back(*it);
+    }
+    return compound(PyKind::Zip, std::move(inner));
+  }
+  if (type == &PyReversed_Type) {
+    if (args.size() != 1 || keywords != 0) return wrong("");
+    return make_reversed(args[0]);
+  }
+  return refuse(RefusalReason::kUnsupportedIterator, type->tp_name);
+}
+
+Result<Sym> Recorder::make_enumerate(const std::vector<Sym>& args) {
+  auto inner = iterator_of(args[0]);
+  if (!inner) return inner;
+  Sym s = compound(PyKind::Enumerate, {*inner});
+  if (args.size() == 1) {
+    s.v[0] = builder_.const_i64(0);
+  } else {
+    if (!is_py_int_like(args[1].kind) && !is_np_int(args[1].kind)) return refuse(RefusalReason::kUnsupportedArguments, "enumerate from " + kind_text(args[1]));
+    s.v[0] = int_value(*this, args[1]);
+  }
+  return s;
+}
+
+Result<Sym> Recorder::make_reversed(const Sym& s) {
+  if (s.kind == PyKind::Range) {
+    // The last value comes first: start + (length - 1) * step, down to the one before start.
+    ValueId length = trips_left({s.v[0], s.v[2], s.v[1], false, false}, true, before());
+    ValueId one = builder_.const_i64(1);
+    Sym it;
+    it.kind = PyKind::RangeIter;
+    it.v[1] = builder_.checked(OpCode::SubO, Type::I64, {s.v[0], s.v[2]}, before());
+    auto step = known_number(s.v[2]);
+    ValueId span = builder_.binary(OpCode::Sub, Type::I64, length, one);
+    if (!step || *step != 1) span = builder_.binary(OpCode::Mul, Type::I64, span, s.v[2]);
+    it.v[0] = builder_.binary(OpCode::Add, Type::I64, s.v[0], span);
+    it.v[2] = step && *step != INT64_MIN ? builder_.const_i64(-*step) : builder_.checked(OpCode::NegO, Type::I64, {s.v[2]}, before());
+    return it;
+  }
+  auto length = sequence_length(*this, s);
+  if (!length || s.kind == PyKind::Tuple) return refuse(RefusalReason::kUnsupportedIterator, "reversed " + kind_text(s));
+  return compound(PyKind::Countdown, {s, int_part(builder_.binary(OpCode::Sub, Type::I64, *length, builder_.const_i64(1)))});
+}
+
+// ----------------------------------------------------------------------------------------------- at entry
+
+// The parts of the iterator `it` as inputs. Positions that move by 1 and are where the first of them is are taken to be so each time.
+Result<Sym> Recorder::entry_part(PyObject* it, uint32_t path, uint32_t depth, EntryPositions* positions) {
+  HlIterKind kind = hl_iter_kind(it);
+  auto unsupported = [&] { return refuse(RefusalReason::kUnsupportedIterator, Py_TYPE(it)->tp_name); };
+  if (kind == HL_ITER_OTHER || depth >= ir::kMaxIterDepth) return unsupported();
+  if (Py_REFCNT(it) != 1) return refuse(RefusalReason::kSharedIterator, Py_TYPE(it)->tp_name);
+  uint32_t leaf = kind == HL_ITER_SEQ && depth == 0 ? path : ir::with_iter_step(path, depth, ir::kIterLeaf + static_cast<uint32_t>(kind));
+  if (kind == HL_ITER_RANGE) return entry_range(it, leaf, depth == 0, positions);
+  Py_ssize_t index = 0;
+  PyObject* inner = nullptr;
+  if (kind == HL_ITER_ENUMERATE) {
+    uint32_t own = ir::with_iter_step(path, depth, ir::kIterEnumerate);
+    if (!hl_enumerate_read(it, &index, &inner)) return unsupported();
+    auto part = entry_part(inner, own, depth + 1, positions);
+    if (!part) return part;
+    Sym s = compound(PyKind::Enumerate, {*part});
+    auto number = entry_position(own, index, true, positions);
+    if (!number) return number.refusal();
+    s.v[0] = *number;
+    return s;
+  }
+  if (kind == HL_ITER_ZIP) {
+    int strict = 0;
+    hl_zip_read(it, &inner, &strict);
+    Py_ssize_t n = PyTuple_GET_SIZE(inner);
+    if (strict != 0 || n == 0 || n > static_cast<Py_ssize_t>(ir::kMaxZip)) return unsupported();
+    std::vector<Sym> items;
+    for (Py_ssize_t k = 0; k < n; ++k) {
+      uint32_t step = ir::kIterZip + 2 * static_cast<uint32_t>(k) + (k + 1 == n ? 1 : 0);
+      auto part = entry_part(PyTuple_GET_ITEM(inner, k), ir::with_iter_step(path, depth, step), depth + 1, positions);
+      if (!part) return part;
+      items.push_back(*part);
+    }
+    return compound(PyKind::Zip, std::move(items));
+  }
+  if (!hl_seq_iter_read(it, &inner, &index) || inner == nullptr) return unsupported();
+  Sym sequence = entry_value({ir::SlotKind::kSeqArray, leaf}, inner);
+  sequence.input = ir::kNone;  // as part of an iterator it is not an object of its own
+  if (!sequence_length(*this, sequence)) return unsupported();
+  bool up = hl_iter_is_forward(kind) != 0;
+  auto at = entry_position(leaf, index, up, positions);
+  if (!at) return at.refusal();
+  return compound(up ? PyKind::SeqIter : PyKind::Countdown, {sequence, int_part(*at)});
+}
+
+Result<Sym> Recorder::entry_range(PyObject* it, uint32_t path, bool top, EntryPositions* positions) {
+  long start = 0, step = 0, len = 0;
+  hl_range_iter_read(it, &start, &step, &len);
+  ir::Slot slot = top ? ir::Slot{ir::SlotKind::kStack, ir::iter_stack_item(path)} : ir::Slot{ir::SlotKind::kSeqIndex, path};
+  Sym s;
+  s.kind = PyKind::RangeIter;
+  s.input = static_cast<uint32_t>(function_->inputs.size());
+  for (ValueId& v : s.v) {
+    v = function_->new_value(Type::I64);
+    region_->params.push_back(v);
+    input_values_.insert(v);
+  }
+  ir::Input input;
+  input.slot = slot;
+  input.kind = PyKind::RangeIter;
+  function_->inputs.push_back(input);
+  entry_values_.emplace(std::make_pair(static_cast<int>(slot.kind), slot.index), s);
+  // The step is nearly always the same number: taken as known, checked once.
+  positions->guards.emplace_back(s.v[2], step);
+  ValueId number = builder_.const_i64(step);
+  s.v[2] = number;
+  if (step == 1) s.v[0] = align(s.v[0], start, positions);
+  return s;
+}
+
+Result<ValueId> Recorder::entry_position(uint32_t path, Py_ssize_t value, bool up, EntryPositions* positions) {
+  PyObject* number = PyLong_FromSsize_t(value);
+  if (number == nullptr) {
+    PyErr_Clear();
+    return refuse(RefusalReason::kObservationLost, "");
+  }
+  Sym s = entry_value({ir::SlotKind::kSeqIndex, path}, number);
+  Py_DECREF(number);
+  return up ? align(s.v[0], value, positions) : s.v[0];
+}
+
+ValueId Recorder::align(ValueId v, int64_t value, EntryPositions* positions) {
+  if (positions->first == ir::kNoValue) {
+    positions->first = v;
+    positions->value = value;
+  } else if (positions->value == value) {
+    positions->equal.push_back(v);
+    return positions->first;
+  }
+  return v;
+}
+
+// The iterator of the loop at whose header the region is entered.
+Result<void> Recorder::entry_iterator(State& state) {
+  int index = static_cast<int>(state.top().stack.size()) - 1;
+  PyObject* it = index >= 0 ? hl_stack_peek(request_.frame, index) : nullptr;
+  if (it == nullptr) return refuse(RefusalReason::kObservationLost, "no iterator");
+  if (index > static_cast<int>(ir::kMaxIterStack)) return refuse(RefusalReason::kTooDeep, "");
+  EntryPositions positions;
+  auto s = entry_part(it, static_cast<uint32_t>(index), 0, &positions);
+  if (!s) return s.refusal();
+  ir::SnapshotId before = ir::kNoSnapshot;
+  auto guard_equal = [&](ValueId a, ValueId b) {
+    if (before == ir::kNoSnapshot) before = snapshot_at(state, request_.header_unit);
+    builder_.guard(builder_.binary(OpCode::Eq, Type::I64, a, b), ExitReason::TypeChange, before);
+  };
+  for (const auto& [v, number] : positions.guards) guard_equal(v, builder_.const_i64(number));
+  for (ValueId v : positions.equal) guard_equal(v, positions.first);
+  state.top().stack.back() = *s;
+  return {};
+}
+
+}  // namespace hotloop::tracer

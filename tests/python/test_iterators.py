@@ -1,0 +1,137 @@
+"""Iterators in hot loops: what is compiled, what is refused by which name, and where iterators stand afterwards.
+
+Exactness of values is tested by the programs iterators.py and rows.py, in all modes of test_programs.py; here it is tested
+that native code did run, and what a program sees of iterators that it shares with a loop.
+"""
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from need import needs_hotloop
+
+pytestmark = needs_hotloop
+
+PRELUDE = """
+import numpy as np
+import hotloop
+from hotloop import _hotloop
+hotloop.enable(threshold=2)
+N = 60
+a = np.linspace(-1.0, 2.0, N)
+m = np.arange(N * 5.0).reshape(N, 5)
+def statuses(f):
+    return [r["status"] for r in _hotloop.regions(f.__code__)]
+"""
+
+
+def run(text, **env):
+    script = PRELUDE + textwrap.dedent(text) + '\nprint("fine")\n'
+    r = subprocess.run([sys.executable, "-X", "faulthandler", "-c", script], capture_output=True, text=True, timeout=120,
+                       env=dict(os.environ, **env))
+    assert r.returncode == 0 and r.stdout.endswith("fine\n"), f"{r.returncode}\n{r.stdout}\n{r.stderr}"
+
+
+LOOPS = {
+    "enumerate array": "for i, x in enumerate(a): s += i * x",
+    "enumerate from": "for i, x in enumerate(a, 5): s += i * x",
+    "enumerate range": "for i, x in enumerate(range(0, 2 * N, 2)): s += i * x",
+    "zip arrays": "for x, y in zip(a, a): s += x * y",
+    "zip lengths": "for x, y, z in zip(a, range(N - 3), a[2:]): s += x * y - z",
+    "nested": "for i, (x, (j, y)) in enumerate(zip(a, enumerate(a, 2))): s += i * x - j * y",
+    "reversed range": "for i in reversed(range(N)): s = s * 0.5 + i",
+    "reversed array": "for x in reversed(a): s = s * 0.5 + x",
+    "rows": "for row in m: s += row[0] - row[-1] * row[2]",
+    "rows by value": """
+        for row in m:
+            for x in row: s = s * 0.5 + x""",
+    "rows zipped": """
+        for i, (p, q) in enumerate(zip(m, reversed(m))):
+            for x, y in zip(p, q): s += x * y - i""",
+    "row of subscript": """
+        for i in range(N):
+            row = m[i]
+            for j in range(5): s += row[j]
+            row[0] = i""",
+    "inner": """
+        for k in range(N):
+            for i, x in enumerate(a): s += i * x
+            for x, y in zip(a, range(k)): s -= x * y
+            for i in reversed(range(k)): s += i""",
+}
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_is_compiled_T34(name):
+    body = textwrap.indent(textwrap.dedent(LOOPS[name]).strip(), "    ")
+    run(f"def f(s):\n{body}\n    return s\n" + textwrap.dedent("""
+    for _ in range(6): f(0.0)
+    refused = {r for r, n in hotloop.stats()["refusals"].items() if n and r != "TooFewTrips"}
+    assert "compiled" in statuses(f) and not refused, (statuses(f), hotloop.explain(f))
+    got, want = f(0.5), (hotloop.disable(), f(0.5))[1]
+    assert got == want and type(got) is type(want), (got, want)
+    """))
+
+
+REFUSED = {
+    "map": ("for x in map(abs, a): s += x", "map"),
+    "shared": ("it = iter(a)\nfor x in it: s += x", "held elsewhere"),
+    "twice": ("it = iter(a)\nfor x, y in zip(it, it): s += x", "held elsewhere"),
+    "component": ("it = iter(a)\nfor x, y in zip(range(N), it): s += x", "held elsewhere"),
+    "bytearray": ("for x in bytearray(N): s += x", "bytearray"),
+    "memoryview": ("for x in memoryview(b'1' * N): s += x", "memory"),
+    "generator": ("for x in (k for k in range(N)): s += x", "generator"),
+    "set": ("for x in {k for k in range(N)}: s += x", "set"),
+    "strict": ("for x, y in zip(range(N), range(N), strict=True): s += x", "zip"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_is_refused_by_name(name):
+    loop, text = REFUSED[name]
+    run("def f(s):\n" + textwrap.indent(loop, "    ") + f"\n    return s\nTEXT = {text!r}\n" + textwrap.dedent("""
+    for _ in range(6): f(0.0)
+    assert TEXT in hotloop.explain(f), hotloop.explain(f)
+    """))
+
+
+def test_iterators_go_on_where_they_were_T34():
+    run("""
+    def walk(it, stop):
+        last = None
+        for x in it:
+            last = x
+            if repr(x) == stop:
+                break
+        return last
+    for k in range(8):
+        for make in (lambda: range(N), lambda: enumerate(a), lambda: zip(range(N), m), lambda: reversed(a)):
+            it = iter(make())
+            walk(it, repr(list(make())[N // 2]))
+            rest = list(it)
+            want = list(make())[N // 2 + 1:]
+            assert len(rest) == len(want) and all(np.all(p[-1] == q[-1]) if type(p) is tuple else p == q for p, q in zip(rest, want))
+            assert list(it) == []
+    """)
+
+
+def test_references_are_given_back_T34():
+    run("""
+    import sys, gc
+    b = np.arange(N * 4.0).reshape(N, 4)
+    def f(k):
+        s = 0.0
+        for i, (row, x) in enumerate(zip(b, a)):
+            for y in row:
+                s += y * x
+            if i == k:
+                break
+        return s, row
+    for _ in range(5): f(N)
+    before = sys.getrefcount(b), sys.getrefcount(a)
+    for k in range(200): f(k % (N + 5))
+    gc.collect()
+    assert (sys.getrefcount(b), sys.getrefcount(a)) == before
+    """, HOTLOOP_FORCE_EXIT="1:3")
