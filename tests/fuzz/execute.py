@@ -3,7 +3,7 @@
 Compared: values with types and bits, arrays afterwards, exceptions with message, lines and the variables of the frames they passed,
 warnings with text and line. Needs: hotloop, not enabled yet; use run_forked(), so that each run starts from nothing.
 Promises: a crash or a hang of the program is a result. With HOTLOOP_FUZZ_WRONG=TEXT in the environment a program that contains TEXT and
-entered native code gets a wrong result: the tests of the fuzzer itself use it.
+entered native code gets a wrong result (with crashTEXT: crashes); the tests of the fuzzer itself use it.
 """
 import ast
 import json
@@ -23,7 +23,7 @@ import hotloop
 CALLS = 4
 PARTS = ["result", "arrays", "warnings"]
 # name: options, how often the first two calls are repeated
-MODES = {"t2": ({"threshold": 2}, 1), "default": ({"threshold": 1000}, 12), "forced": ({"threshold": 2}, 1),
+MODES = {"t2": ({"threshold": 2}, 1), "default": ({"threshold": 1000}, 50), "forced": ({"threshold": 2}, 1),
          "evaluator": ({"threshold": 2, "backend": "evaluator"}, 1), "sse2": ({"threshold": 2, "isa": "sse2"}, 1)}
 FORMS = ["function", "module"]
 COUNTS = ["loops_seen", "loops_hot", "recordings", "compiled", "entries", "exits", "exits_forced", "refused"]
@@ -124,7 +124,9 @@ def compare(seed, source, form, repeats):
                 expected[call] = observe(run, program.arguments(call), name)
         entries = hotloop.stats()["entries"]
         actual = observe(run, program.arguments(call), name)
-        if wrong and wrong in source and hotloop.stats()["entries"] > entries:
+        if wrong and wrong.removeprefix("crash") in source and hotloop.stats()["entries"] > entries:
+            if wrong.startswith("crash"):
+                os.abort()
             actual[0] = ["wrong", actual[0]]
         if actual != expected[call]:
             part = next(k for k in range(3) if actual[k] != expected[call][k])
@@ -196,9 +198,9 @@ class Child:
         return None
 
 
-def run_forked(job, timeout=20):
-    """The difference of one job in a process of its own."""
-    child = Child([job])
+def run_forked(job, before=(), timeout=20):
+    """The difference of one job in a process of its own, behind the jobs `before` if there are any."""
+    child = Child([*before, job])
     found = None
     while True:
         ready = select.select([child.pipe], [], [], max(0, child.answered + timeout - time.monotonic()))[0]
@@ -206,4 +208,4 @@ def run_forked(job, timeout=20):
         if reports is None:
             return child.stop(not ready) or found
         for report in reports:
-            found = report[1]
+            found = report[1] if report[0][:3] == list(job[:3]) else None
