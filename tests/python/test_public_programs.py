@@ -66,6 +66,20 @@ def test_reported_bug(name, mode):
     check("cases", name, mode)
 
 
+# Where native code must run: all but those about whole arrays, tracers and reference counts.
+ENTERED = ["01", "02", "03", "04", "05", "06", "08", "09", "11", "12", "13",
+           pytest.param("07", marks=pytest.mark.xfail(reason="slices are not compiled, and the loop without them makes too few trips"))]
+
+
+@needs_hotloop
+@pytest.mark.parametrize("number", ENTERED)
+def test_reported_bug_runs_natively(number):
+    name = next(job["name"] for job in jobs("cases") if job["name"].startswith(number))
+    check("cases", name, "t2")
+    stats = _results["cases", "t2"][1].stats[f"{name}::case"]
+    assert stats.get("entries", 0) > 0, stats
+
+
 @needs_hotloop
 @pytest.mark.parametrize("name, mode", params("users", set(), ("default", "force-t20-9:3")))
 def test_user_program(name, mode):
