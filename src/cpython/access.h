@@ -205,6 +205,9 @@ typedef enum HlIterKind {
   HL_ITER_SEQ,           /* ndarray and other __getitem__ sequences */
   HL_ITER_REVERSED_LIST, /* reversed(list) */
   HL_ITER_REVERSED,      /* reversed() of another sequence (tuple, ndarray): counts down */
+  HL_ITER_STR,
+  HL_ITER_STR_ASCII,
+  HL_ITER_BYTES,
   HL_ITER_ENUMERATE,
   HL_ITER_ZIP /* both draw from other iterators */
 } HlIterKind;

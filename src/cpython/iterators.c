@@ -21,16 +21,32 @@ typedef struct HlZip {
   int strict;
 } HlZip;
 
+/* The type of iterators over ASCII strings has no public name. NULL: it could not be had. */
+static PyTypeObject* hl_ascii_iter_type(void) {
+  static PyTypeObject* type = NULL;
+  if (type != NULL) return type;
+  PyObject* error = PyErr_GetRaisedException();
+  PyObject* text = PyUnicode_FromString("a");
+  PyObject* it = text != NULL ? PyObject_GetIter(text) : NULL;
+  if (it != NULL) type = Py_TYPE(it); /* a static type */
+  Py_XDECREF(it);
+  Py_XDECREF(text);
+  PyErr_SetRaisedException(error);
+  return type;
+}
+
 HlIterKind hl_iter_kind(PyObject* it) {
   if (it == NULL) return HL_ITER_OTHER;
 #define HL_ITERATOR(kind, type, layout, position, end) \
-  if (Py_TYPE(it) == &type) return HL_ITER_##kind;
+  if (Py_TYPE(it) == (type)) return HL_ITER_##kind;
 #include "cpython/iterators.def"
 #undef HL_ITERATOR
   return HL_ITER_OTHER;
 }
 
-int hl_iter_is_forward(HlIterKind kind) { return kind >= HL_ITER_LIST && kind <= HL_ITER_SEQ; }
+int hl_iter_is_forward(HlIterKind kind) {
+  return (kind >= HL_ITER_LIST && kind <= HL_ITER_SEQ) || (kind >= HL_ITER_STR && kind <= HL_ITER_BYTES);
+}
 
 int hl_range_iter_read(PyObject* it, long* start, long* step, long* len) {
   if (hl_iter_kind(it) != HL_ITER_RANGE) return 0;
@@ -61,7 +77,7 @@ PyObject* hl_range_iter_new(long start, long step, long len) {
 
 static HlSeqIter* as_seq_iter(PyObject* it) {
   HlIterKind kind = hl_iter_kind(it);
-  return kind >= HL_ITER_LIST && kind <= HL_ITER_REVERSED ? (HlSeqIter*)it : NULL;
+  return kind >= HL_ITER_LIST && kind <= HL_ITER_BYTES ? (HlSeqIter*)it : NULL;
 }
 
 int hl_seq_iter_read(PyObject* it, PyObject** seq, Py_ssize_t* index) {
@@ -82,7 +98,9 @@ int hl_seq_iter_set_index(PyObject* it, Py_ssize_t index) {
 int hl_seq_iter_exhaust(PyObject* it) {
   HlSeqIter* s = as_seq_iter(it);
   if (s == NULL) return 0;
-  if (hl_iter_kind(it) != HL_ITER_TUPLE && hl_iter_kind(it) != HL_ITER_SEQ) s->index = -1; /* what they look at first */
+  HlIterKind kind = hl_iter_kind(it);
+  int counted_down = kind == HL_ITER_LIST || kind == HL_ITER_REVERSED_LIST || kind == HL_ITER_REVERSED;
+  if (counted_down) s->index = -1; /* what they look at first */
   Py_CLEAR(s->seq);
   return 1;
 }

@@ -250,6 +250,22 @@ static int check_compound(PyObject* list) { /* enumerate and zip over a list ite
   return r;
 }
 
+static int check_text_iterator(PyObject* text, HlIterKind kind) { /* steals a text of three items */
+  PyObject *it = text != NULL ? PyObject_GetIter(text) : NULL, *seq = NULL;
+  Py_ssize_t index = -1;
+  int r = it != NULL && hl_iter_kind(it) == kind && hl_seq_iter_set_index(it, 1) ? 0 : -1;
+  PyObject* first = r == 0 ? PyIter_Next(it) : NULL;
+  if (first == NULL || !hl_seq_iter_read(it, &seq, &index) || seq != text || index != 2) r = -1;
+  PyObject* expected = r == 0 ? PySequence_GetItem(text, 1) : NULL;
+  if (expected == NULL || PyObject_RichCompareBool(first, expected, Py_EQ) != 1) r = -1;
+  Py_XDECREF(expected);
+  Py_XDECREF(first);
+  if (r == 0 && (!hl_seq_iter_exhaust(it) || PyIter_Next(it) != NULL || PyErr_Occurred())) r = -1;
+  Py_XDECREF(it);
+  Py_XDECREF(text);
+  return r;
+}
+
 static int check_iterators(void) {
   PyObject* list = Py_BuildValue("[iiii]", 10, 11, 12, 13);
   PyObject* tuple = list != NULL ? PyList_AsTuple(list) : NULL;
@@ -271,6 +287,9 @@ static int check_iterators(void) {
   }
   if (r == 0) r |= expect_next(hl_seq_iter_new(HL_ITER_REVERSED_LIST, list, 2), 12);
   if (r == 0) r |= expect_next(hl_seq_iter_new(HL_ITER_REVERSED, tuple, 1), 11);
+  if (r == 0) r |= check_text_iterator(PyUnicode_FromString("abc"), HL_ITER_STR_ASCII);
+  if (r == 0) r |= check_text_iterator(PyUnicode_FromString("a\xc4\x80" "b"), HL_ITER_STR);
+  if (r == 0) r |= check_text_iterator(PyBytes_FromString("abc"), HL_ITER_BYTES);
   if (r == 0) r |= check_compound(list);
   Py_XDECREF(tuple);
   Py_XDECREF(list);

@@ -131,6 +131,7 @@ PyObject* box(PyKind kind, const int64_t* parts) {
       return scalar<PyComplex64ScalarObject>(&PyComplex64ArrType_Type, ComplexF32{as_f32(parts[0]), as_f32(parts[1])});
     case PyKind::NpComplex128:
       return scalar<PyComplex128ScalarObject>(&PyComplex128ArrType_Type, ComplexF64{as_f64(parts[0]), as_f64(parts[1])});
+    case PyKind::Char: return PyUnicode_FromOrdinal(static_cast<int>(parts[0]));
     case PyKind::Range: return box_range(parts);
     case PyKind::RangeIter: return hl_range_iter_new(parts[0], parts[2], range_length(parts[0], parts[1], parts[2]));
     default: PyErr_SetString(PyExc_SystemError, "hotloop: a value of this kind cannot be boxed"); return nullptr;
@@ -144,6 +145,12 @@ bool unbox(PyKind kind, PyObject* object, int64_t* parts) {
     case PyKind::None_: return object == Py_None;
     case PyKind::Bool: parts[0] = object == Py_True; return object == Py_True || object == Py_False;
     case PyKind::Int: return unbox_int(object, parts);
+    case PyKind::Char:
+      if (!PyUnicode_CheckExact(object) || PyUnicode_GET_LENGTH(object) != 1) return false;
+      parts[0] = PyUnicode_READ_CHAR(object, 0);
+      return true;
+    case PyKind::Str: parts[0] = reinterpret_cast<int64_t>(object); return PyUnicode_CheckExact(object) && PyUnicode_IS_COMPACT_ASCII(object);
+    case PyKind::Bytes: parts[0] = reinterpret_cast<int64_t>(object); return PyBytes_CheckExact(object);
     case PyKind::Range: return unbox_range(object, parts);
     case PyKind::RangeIter: return unbox_range_iter(object, parts);
     default: break;

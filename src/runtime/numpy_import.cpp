@@ -51,6 +51,13 @@ void fill_types() {
   set(PyKind::RangeIter, &PyRangeIter_Type);
   set(PyKind::SeqIter, &PySeqIter_Type);
   set(PyKind::Tuple, &PyTuple_Type);
+  set(PyKind::Countdown, &PyReversed_Type);
+  set(PyKind::Enumerate, &PyEnum_Type);
+  set(PyKind::Zip, &PyZip_Type);
+  set(PyKind::Row, &PyArray_Type);
+  set(PyKind::Char, &PyUnicode_Type);
+  set(PyKind::Str, &PyUnicode_Type);
+  set(PyKind::Bytes, &PyBytes_Type);
 }
 
 // The header says where the fields of an array are; a small array says whether this NumPy agrees.

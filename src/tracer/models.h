@@ -23,6 +23,8 @@ Result<Sym> model_float(Emit& e, const ModelCall& call);
 Result<Sym> model_bool(Emit& e, const ModelCall& call);
 Result<Sym> model_complex(Emit& e, const ModelCall& call);
 Result<Sym> model_len(Emit& e, const ModelCall& call);
+Result<Sym> model_ord(Emit& e, const ModelCall& call);
+Result<Sym> model_chr(Emit& e, const ModelCall& call);
 Result<Sym> model_range(Emit& e, const ModelCall& call);
 Result<Sym> model_round(Emit& e, const ModelCall& call);
 Result<Sym> model_divmod(Emit& e, const ModelCall& call);

@@ -93,6 +93,13 @@ bool compared_by_identity(PyObject* object) {
 
 }  // namespace
 
+// A str from a slot was taken for a known object, but its characters matter.
+base::Refusal Recorder::want_text(const Sym& s) {
+  const ir::Slot& slot = function_->inputs[s.input].slot;
+  if (PyUnicode_IS_COMPACT_ASCII(s.object) && text_slots_.insert({static_cast<int>(slot.kind), slot.index}).second) wants_restart_ = true;
+  return refuse(RefusalReason::kUnsupportedType, "str with characters beyond ASCII");
+}
+
 Sym Recorder::entry_value(ir::Slot slot, PyObject* value, bool any_type) {
   auto key = std::make_pair(static_cast<int>(slot.kind), slot.index);
   auto known_already = entry_values_.find(key);
@@ -104,6 +111,8 @@ Sym Recorder::entry_value(ir::Slot slot, PyObject* value, bool any_type) {
     ir::ArrayType array_type;
     input.kind = any_type ? PyKind::Object : classify(value, &array_type);
     if (input.kind == PyKind::Tuple) input.kind = PyKind::Object;
+    bool text = slot.kind == ir::SlotKind::kSeqArray || text_slots_.count(key) != 0;
+    if (text && PyUnicode_CheckExact(value) && PyUnicode_IS_COMPACT_ASCII(value)) input.kind = PyKind::Str;
     if (input.kind == PyKind::Object && !any_type && compared_by_identity(value)) input.kind = PyKind::Const;
     if (input.kind == PyKind::Array) input.array_type = s.array_type = function_->intern_array_type(array_type);
     if (input.kind == PyKind::Const) {
@@ -232,16 +241,19 @@ void Recorder::compact_snapshots() {
 
 Result<std::unique_ptr<ir::Function>> record_region(const RecordRequest& request) {
   std::set<std::string> stored_names;
+  std::set<std::pair<int, uint32_t>> text_slots;
   for (int attempt = 0;; ++attempt) {
     Recorder recorder(request);
     recorder.stored_names() = stored_names;
+    recorder.text_slots() = text_slots;
     auto made = recorder.record();
     if (made) return made;
-    if (!recorder.wants_restart() || attempt == 4) {
+    if (!recorder.wants_restart() || attempt == 8) {
       HOTLOOP_LOG(kRecord, "line %d: %s", made.refusal().line, made.refusal().message().c_str());
       return made;
     }
     stored_names = recorder.stored_names();
+    text_slots = recorder.text_slots();
   }
 }
 

@@ -358,7 +358,8 @@ Result<Sym> Recorder::entry_part(PyObject* it, uint32_t path, uint32_t depth, En
   if (!hl_seq_iter_read(it, &inner, &index) || inner == nullptr) return unsupported();
   Sym sequence = entry_value({ir::SlotKind::kSeqArray, leaf}, inner);
   sequence.input = ir::kNone;  // as part of an iterator it is not an object of its own
-  if (!sequence_length(*this, sequence)) return unsupported();
+  bool by_pointer = sequence.kind == PyKind::Array || sequence.kind == PyKind::Str || sequence.kind == PyKind::Bytes;
+  if (!by_pointer || !sequence_length(*this, sequence)) return unsupported();
   bool up = hl_iter_is_forward(kind) != 0;
   auto at = entry_position(leaf, index, up, positions);
   if (!at) return at.refusal();

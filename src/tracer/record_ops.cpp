@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "tracer/recorder.h"
+#include "tracer/semantics_text.h"
 
 namespace hotloop::tracer {
 
@@ -254,13 +255,21 @@ Result<Recorder::Step> Recorder::step_container(State& state, const HlInstr& in)
 // x in (a, b, c): the items are compared in turn, none of which has an effect.
 Result<Recorder::Step> Recorder::contains(State& state, const HlInstr& in) {
   Sym container = peek(state, 1), x = peek(state, 2);
-  if (container.kind != PyKind::Tuple) return refuse(RefusalReason::kUnsupportedType, "in " + kind_text(container));
+  if (container.kind != PyKind::Tuple) {
+    auto found = contains_known(*this, container, x);
+    if (!found) return found.refusal();
+    Sym s = *found;
+    if (in.arg2 == 1) s.v[0] = builder_.unary(ir::OpCode::Not, ir::Type::I1, s.v[0]);
+    pop_push(state, 2, s);
+    return Step::kNext;
+  }
   ValueId any = builder_.const_i1(false);
   for (const Sym& item : *container.items) {
     bool numbers = (is_py_number(item.kind) || is_np_scalar(item.kind)) && (is_py_number(x.kind) || is_np_scalar(x.kind));
     // The very same object is found even if it is not equal to itself (NaN): only exact integers and bools have no such case.
     bool integral = item.kind == PyKind::Int || item.kind == PyKind::Bool || x.kind == PyKind::Int || x.kind == PyKind::Bool;
-    if (!numbers || !integral) return refuse(RefusalReason::kUnsupportedType, kind_text(x) + " in a tuple with " + kind_text(item));
+    bool texts = item.kind == PyKind::Char && x.kind == PyKind::Char;
+    if (!texts && (!numbers || !integral)) return refuse(RefusalReason::kUnsupportedType, kind_text(x) + " in a tuple with " + kind_text(item));
     auto equal = compare(*this, CompareOp::kEq, item, x);
     if (!equal) return equal.refusal();
     auto flag = truth(*this, *equal);

@@ -31,7 +31,6 @@ bool same_shape(const Sym& a, const Sym& b) {
   switch (a.kind) {
     case PyKind::Const: return a.object == b.object;
     case PyKind::Array: return a.array_type == b.array_type;
-    case PyKind::Str: return a.array_type == b.array_type;
     case PyKind::Tuple:
     case PyKind::SeqIter:
     case PyKind::Countdown:

@@ -46,10 +46,12 @@ class Recorder final : public Emit {
   ir::ObjectId object(PyObject* object) override;
   const ir::HelperTable& helpers() override { return *request_.helpers; }
   base::Refusal refuse(base::RefusalReason reason, std::string detail) override;
+  base::Refusal want_text(const Sym& s) override;
 
   // A name was stored that this recording took for constant: it must be begun again, knowing that.
   bool wants_restart() const { return wants_restart_; }
   std::set<std::string>& stored_names() { return stored_names_; }
+  std::set<std::pair<int, uint32_t>>& text_slots() { return text_slots_; }
 
  private:
   // A loop that is being built around the point of recording.
@@ -239,6 +241,7 @@ class Recorder final : public Emit {
   std::unordered_set<ValueId> input_values_;
   std::vector<NameVar> name_vars_;
   std::set<std::string> stored_names_;
+  std::set<std::pair<int, uint32_t>> text_slots_;  // slots whose str is looked into
   bool wants_restart_ = false;
   std::optional<base::Refusal> left_out_;      // the last operation that became an exit because it is not compiled
   int splits_ = 0;                             // how many splits by form are open

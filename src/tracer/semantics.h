@@ -25,6 +25,7 @@ class Emit {
   virtual ir::ObjectId object(PyObject* object) = 0;            // keeps the object alive in the region
   virtual const ir::HelperTable& helpers() = 0;
   virtual base::Refusal refuse(base::RefusalReason reason, std::string detail) = 0;  // adds the current line
+  virtual base::Refusal want_text(const Sym& s) = 0;           // a str that came in as a known object is looked into: record anew, with it as text
 };
 
 enum class BinaryOp : uint8_t { kAdd, kAnd, kFloorDivide, kLshift, kMatmul, kMultiply, kRemainder, kOr, kPower, kRshift, kSubtract, kTrueDivide, kXor };

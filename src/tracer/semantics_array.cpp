@@ -1,6 +1,7 @@
 // Elements of arrays, known tuples, and attributes that are plain numbers (SEMANTICS D2.1, D6, D7).
 // See semantics.h. Stores convert by NumPy's rules for one element; whatever would raise or warn leaves before the store.
 #include "tracer/semantics_common.h"
+#include "tracer/semantics_text.h"
 
 #include <string>
 
@@ -140,12 +141,14 @@ Result<Sym> array_attribute(Emit& e, const View& view, const char* name) {
 }  // namespace
 
 Result<ValueId> sequence_length(Emit& e, const Sym& sequence) {
+  if (is_text(sequence)) return text_length(e, sequence);
   auto view = view_of(e, sequence);
   if (!view || view->axes == 0) return unsupported(e, "len()", sequence);
   return axis_length(e, *view, 0);
 }
 
 Result<Sym> item_at(Emit& e, const Sym& sequence, ValueId position) {
+  if (is_text(sequence)) return text_item(e, sequence, position);
   auto view = view_of(e, sequence);
   if (!view) return unsupported(e, "iteration", sequence);
   std::vector<ValueId> indices = view->fixed;
@@ -155,6 +158,7 @@ Result<Sym> item_at(Emit& e, const Sym& sequence, ValueId position) {
 
 Result<Sym> subscript(Emit& e, const Sym& container, const Sym& index) {
   if (container.kind == PyKind::Tuple) return tuple_item(e, container, index);
+  if (is_text(container)) return text_subscript(e, container, index);
   auto view = view_of(e, container);
   if (!view) return unsupported(e, "subscript", container, index);
   auto indices = element_indices(e, *view, index);

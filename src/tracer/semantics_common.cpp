@@ -268,6 +268,8 @@ PyKind classify(PyObject* object, ir::ArrayType* array_type) {
   if (type == &PyFloat_Type) return PyKind::Float;
   if (type == &PyBool_Type) return PyKind::Bool;
   if (type == &PyComplex_Type) return PyKind::Complex;
+  if (type == &PyUnicode_Type && PyUnicode_GET_LENGTH(object) == 1) return PyKind::Char;
+  if (type == &PyBytes_Type) return PyKind::Bytes;
   if (type == &PyArray_Type) return classify_array(reinterpret_cast<PyArrayObject*>(object), array_type);
   return np_scalar_kind(type);
 }
@@ -283,6 +285,7 @@ Sym known(Emit& e, PyObject* object) {
     case PyKind::Bool: s.v[0] = b.const_i1(object == Py_True); return s;
     case PyKind::Int: s.v[0] = b.const_i64(PyLong_AsLongLong(object)); return s;
     case PyKind::Float: s.v[0] = b.const_f64(PyFloat_AS_DOUBLE(object)); return s;
+    case PyKind::Char: s.v[0] = b.const_i64(PyUnicode_READ_CHAR(object, 0)); return s;
     case PyKind::Complex: {
       Py_complex c = PyComplex_AsCComplex(object);
       s.v[0] = b.const_f64(c.real);

@@ -1,6 +1,7 @@
 // Unary operators, comparisons, truth and identity (SEMANTICS D1.7, D2.2, D3.7, D4).
 // See semantics.h. A comparison with a NumPy scalar gives np.bool, one of Python numbers gives bool.
 #include "tracer/semantics_common.h"
+#include "tracer/semantics_text.h"
 
 namespace hotloop::tracer {
 
@@ -122,6 +123,7 @@ Result<Sym> compare(Emit& e, CompareOp op, const Sym& a, const Sym& b) {
     if (!r) return r.refusal();
     return make_sym(e, PyKind::NpBool, *r);
   }
+  if (compares_as_text(a, b)) return compare_text(e, op, a, b);
   if (a.kind == PyKind::Const && b.kind == PyKind::Const && PyUnicode_CheckExact(a.object) && PyUnicode_CheckExact(b.object) &&
       (op == CompareOp::kEq || op == CompareOp::kNe)) {
     bool equal = PyUnicode_Compare(a.object, b.object) == 0;
@@ -161,6 +163,12 @@ Result<ValueId> truth(Emit& e, const Sym& a) {
     return ir.binary(OpCode::Ne, type, a.v[0], ir.const_bits(type, 0));
   }
   if (a.kind == PyKind::Tuple) return ir.const_i1(!a.items->empty());
+  if (a.kind == PyKind::Char) return ir.const_i1(true);
+  if (a.kind == PyKind::Str || a.kind == PyKind::Bytes) {
+    auto length = sequence_length(e, a);
+    if (!length) return length;
+    return ir.binary(OpCode::Ne, Type::I64, *length, ir.const_i64(0));
+  }
   if (a.kind == PyKind::Const) {
     if (PyUnicode_CheckExact(a.object)) return ir.const_i1(PyUnicode_GET_LENGTH(a.object) != 0);
     if (PyFunction_Check(a.object) || PyCFunction_Check(a.object) || PyModule_CheckExact(a.object)) return ir.const_i1(true);

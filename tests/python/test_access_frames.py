@@ -348,7 +348,12 @@ def test_iterators_read_set_new():
         assert list(it) == []
     with pytest.raises(TypeError):
         t.seq_new(t.ITER_LIST, (1,), 0)
-    assert t.iter_kind(iter("a")) == t.ITER_OTHER and t.seq_read(iter("a")) is None
+    for text, kind in (("ab", t.ITER_STR_ASCII), ("a\u0100", t.ITER_STR), (b"ab", t.ITER_BYTES)):
+        it = iter(text)
+        next(it)
+        assert t.iter_kind(it) == kind and t.seq_read(it) == (text, 1)
+        assert t.seq_set(it, 0) == 1 and list(it) == list(text) and t.seq_read(it)[0] is None
+    assert t.iter_kind(iter({})) == t.ITER_OTHER and t.seq_read(iter({})) is None
     assert t.seq_set(iter({}), 1) == 0 and t.range_set(iter([]), 1, 1, 1) == 0
 
 

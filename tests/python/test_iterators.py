@@ -22,6 +22,7 @@ hotloop.enable(threshold=2)
 N = 60
 a = np.linspace(-1.0, 2.0, N)
 m = np.arange(N * 5.0).reshape(N, 5)
+TEXT, DATA = "ABYSS AND XYLEM", bytes(range(N))
 def statuses(f):
     return [r["status"] for r in _hotloop.regions(f.__code__)]
 """
@@ -55,6 +56,13 @@ LOOPS = {
             row = m[i]
             for j in range(5): s += row[j]
             row[0] = i""",
+    "characters": "for ch in TEXT * 9: s += ch == 'A' or ch in 'XY'",
+    "characters by index": """
+        text = TEXT * 9
+        for i in range(len(text)): s += ord(text[i])""",
+    "bytes": "for b in DATA: s += b",
+    "bytes by index": "for i in range(len(DATA)): s += DATA[i] - DATA[-i]",
+    "text zipped": "for i, (ch, b) in enumerate(zip(TEXT * 9, reversed(DATA))): s += i * b - ord(ch)",
     "inner": """
         for k in range(N):
             for i, x in enumerate(a): s += i * x
