@@ -13,11 +13,11 @@ int hl_tracing_swap(PyThreadState* ts, int tracing) {
   return old;
 }
 
-static int others(const uint8_t* tools, int n) {
-  const uint8_t mask = (1 << kUserTools) - 1 - (1 << kOurTool);
-  for (int i = 0; i < n; i++)
-    if (tools[i] & mask) return 1;
-  return 0;
+/* Asked at every entry of native code: no early way out, so that the compiler unrolls it. */
+static inline int others(const uint8_t* tools, int n) {
+  uint8_t any = 0;
+  for (int i = 0; i < n; i++) any |= tools[i];
+  return (any & ((1 << kUserTools) - 1 - (1 << kOurTool))) != 0;
 }
 
 int hl_other_tools_active(PyThreadState* ts, PyCodeObject* code) {

@@ -40,7 +40,4 @@ inline constexpr int kArrayNdimOffset = 24;
 inline constexpr int kArrayDimsOffset = 32;
 inline constexpr int kArrayStridesOffset = 40;
 
-// Addresses of the helpers of helpers.def.
-struct HelperTable;
-
 }  // namespace hotloop::ir

@@ -124,11 +124,11 @@ struct Snapshot {
 
 // One value that the region reads when it is entered. Its parts become parameters of the body block.
 struct Input {
-  enum class Source : uint8_t { kSlot, kConstGlobal };
   Slot slot;
   PyKind kind = PyKind::Unbound;       // guarded: exact type
   ArrayTypeId array_type = kNone;      // kind == Array
   ObjectId object = kNone;             // kind == Const: the slot holds this very object
+  uint32_t same_as = kNone;            // guarded: it is the very object of this input, an earlier one
   uint32_t parts() const { return static_cast<uint32_t>(pykind_info(kind).parts); }
 };
 
@@ -146,7 +146,7 @@ struct FunctionGuard {
   ObjectId defaults = kNone;    // kNone: NULL
   ObjectId kwdefaults = kNone;  // kNone: NULL
 };
-// attribute `name` of a module (its dict) is object: math.sin, np.sqrt
+// A Python object that the region knows.
 struct ObjectRef {
   void* pointer = nullptr;  // PyObject*, kept alive by the region; null in text form
   std::string text;         // for people: repr or name

@@ -102,6 +102,7 @@ std::string check_inputs(const Function& f) {
     const std::string name = "input " + std::to_string(k) + ": ";
     if (std::string bad = check_slot(f, input.slot); !bad.empty()) return name + bad;
     if (input.kind == PyKind::Array && input.array_type >= f.array_types.size()) return name + "unknown array type";
+    if (input.same_as != kNone && input.same_as >= k) return name + "is the same object as an input that does not come before it";
     for (uint32_t part = 0; part < input.parts(); ++part, ++next) {
       if (next >= f.body->params.size()) return name + "has no parameter";
       const ValueId v = f.body->params[next];

@@ -58,6 +58,7 @@ void input_line(Io& io, auto& f, auto& input) {
   io.py_kind(input.kind);
   if (input.kind == PyKind::Array) io.array_type(input.array_type);
   if (input.kind == PyKind::Const) io.object(input.object);
+  if (io.optional("same", input.same_as != kNone)) io.number(input.same_as);
   io.end_input(f, input);
 }
 

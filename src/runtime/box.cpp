@@ -193,26 +193,36 @@ bool unbox(PyKind kind, PyObject* object, int64_t* parts) {
   }
 }
 
-bool array_matches(PyObject* object, const ir::ArrayType& type, bool exact_strides) {
+ArrayCheck array_check(const ir::ArrayType& type) {
+  ArrayCheck check;
+  check.type_num = type_num_of(type.elem);
+  check.ndim = static_cast<int>(type.strides.size());
+  check.needed_flags = NPY_ARRAY_ALIGNED | (type.writable ? NPY_ARRAY_WRITEABLE : 0);
+  // WARN_ON_WRITE: the first store must make NumPy's DeprecationWarning, in the interpreter.
+  check.forbidden_flags = type.writable ? kWarnOnWrite : 0;
+  check.itemsize = ir::type_size(ir::pykind_info(type.elem).part_type) * ir::pykind_info(type.elem).parts;
+  check.strides = type.strides.data();
+  return check;
+}
+
+bool array_matches(PyObject* object, const ArrayCheck& check, bool exact_strides) {
   if (object == nullptr || Py_TYPE(object) != &PyArray_Type) return false;
   auto* array = reinterpret_cast<PyArrayObject*>(object);
-  if (PyArray_TYPE(array) != type_num_of(type.elem) || PyArray_NDIM(array) != static_cast<int>(type.strides.size())) return false;
   const int flags = PyArray_FLAGS(array);
-  if ((flags & NPY_ARRAY_ALIGNED) == 0 || !PyArray_ISNOTSWAPPED(array)) return false;
-  // WARN_ON_WRITE: the first store must make NumPy's DeprecationWarning, in the interpreter.
-  if (type.writable && ((flags & NPY_ARRAY_WRITEABLE) == 0 || (flags & kWarnOnWrite) != 0)) return false;
-  const npy_intp itemsize = ir::type_size(ir::pykind_info(type.elem).part_type) * ir::pykind_info(type.elem).parts;
-  for (size_t axis = 0; axis < type.strides.size(); ++axis) {
-    const npy_intp stride = PyArray_STRIDE(array, static_cast<int>(axis));
-    switch (type.strides[axis]) {
+  if ((flags & check.needed_flags) != check.needed_flags || (flags & check.forbidden_flags) != 0) return false;
+  if (PyArray_TYPE(array) != check.type_num || PyArray_NDIM(array) != check.ndim || !PyArray_ISNOTSWAPPED(array)) return false;
+  const npy_intp* strides = PyArray_STRIDES(array);
+  for (int axis = 0; axis < check.ndim; ++axis) {
+    const npy_intp stride = strides[axis];
+    switch (check.strides[axis]) {
       case ir::Stride::kItem:
-        if (stride != itemsize) return false;
+        if (stride != check.itemsize) return false;
         break;
       case ir::Stride::kZero:
         if (stride != 0) return false;
         break;
       case ir::Stride::kOther:
-        if (stride == 0 || (exact_strides && stride == itemsize)) return false;
+        if (stride == 0 || (exact_strides && stride == check.itemsize)) return false;
         break;
     }
   }

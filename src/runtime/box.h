@@ -17,9 +17,19 @@ PyObject* box(ir::PyKind kind, const int64_t* parts);
 // True when `object` is exactly of this kind and fits; writes the parts. Kinds Array, SeqIter, Object: see unbox_array and the caller.
 bool unbox(ir::PyKind kind, PyObject* object, int64_t* parts);
 
+// What an ArrayType asks of an array, worked out once: it is asked at every entry of native code.
+struct ArrayCheck {
+  int type_num = -1;
+  int ndim = 0;
+  int needed_flags = 0, forbidden_flags = 0;
+  Py_ssize_t itemsize = 0;
+  const ir::Stride* strides = nullptr;  // of the ArrayType, which must live on
+};
+ArrayCheck array_check(const ir::ArrayType& type);
+
 // Exact ndarray with this element type in native byte order, aligned, with these stride classes; writable where asked.
 // exact_strides false: an axis of class kOther may also have the stride of a better class (but not 0).
-bool array_matches(PyObject* object, const ir::ArrayType& type, bool exact_strides);
+bool array_matches(PyObject* object, const ArrayCheck& check, bool exact_strides);
 
 // The number of items between next and stop: how many trips an iterator has left.
 int64_t range_length(int64_t next, int64_t stop, int64_t step);

@@ -15,6 +15,8 @@ namespace {
 
 constexpr uint64_t kFruitlessCycles = 150;   // native time under which an entry was not worth its cost
 constexpr uint32_t kFruitlessEntries = 64;   // so many in a row: back off
+constexpr uint64_t kTimedEntries = 4096;     // of a region; later ones are timed now and then, for reading the clock costs as much as a guard
+constexpr uint64_t kTimedEvery = 16;
 constexpr uint32_t kMaxBackoffs = 8;
 constexpr uint32_t kHoistedFailures = 3;
 constexpr uint32_t kMaxGrowths = 12;
@@ -116,12 +118,12 @@ void count_exit(Runtime& rt, Region& region, uint32_t exit_id, bool forced) {
   }
 }
 
-// Decides on growth and back-off. Nothing here runs Python code of the user, and nothing touches the frame.
+// Decides on growth and back-off; cycles 0: not timed. Nothing here runs Python code of the user, and nothing touches the frame.
 void judge_exit(Runtime& rt, PyThreadState* ts, Region& region, uint32_t exit_id, uint64_t cycles) {
   const ir::ExitReason reason = region.exits[exit_id].reason;
   if (region.exit_states[exit_id].count >= region.exit_states[exit_id].grow_at) maybe_grow(rt, ts, region, exit_id);
   if (reason == ir::ExitReason::Hoisted) note_hoisted_failure(rt, ts, region);
-  if (reason == ir::ExitReason::Breaker) return;
+  if (reason == ir::ExitReason::Breaker || cycles == 0) return;
   if (cycles >= kFruitlessCycles) {
     region.fruitless = 0;
     return;
@@ -140,9 +142,10 @@ PyObject* run_region(Runtime& rt, PyThreadState* ts, HlFrame* frame, Region& reg
   ++region.references;
   ++region.entries;
   ++rt.stats.entries;
-  const uint64_t begin = __rdtsc();
+  const bool timed = region.entries < kTimedEntries || region.entries % kTimedEvery == 0;
+  const uint64_t begin = timed ? __rdtsc() : 0;
   const uint32_t exit_id = run(rt, region, activation);
-  const uint64_t cycles = __rdtsc() - begin;
+  const uint64_t cycles = timed ? __rdtsc() - begin : 0;
   const bool forced = activation.forced != 0;
   count_exit(rt, region, exit_id, forced);
   HOTLOOP_LOG(kExit, "line %d: exit %u, %s%s, after %llu cycles", region.function->line, exit_id,

@@ -60,7 +60,7 @@ bool unbox_iterator(const Region& region, const ir::Input& input, HlFrame* frame
   }
   *object = sequence;
   *cells = reinterpret_cast<int64_t>(sequence);
-  if (input.kind == ir::PyKind::Array) return runtime::array_matches(sequence, region.function->array_types[input.array_type], exact_strides);
+  if (input.kind == ir::PyKind::Array) return runtime::array_matches(sequence, region.array_checks[input.array_type], exact_strides);
   return runtime::unbox(input.kind, sequence, cells);
 }
 

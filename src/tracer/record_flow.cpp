@@ -158,6 +158,11 @@ Result<bool> Recorder::check_latch(State& state, LoopContext& loop) {
     builder_.exit(ExitReason::TypeChange, snapshot_at_place(state, latch));
     return false;
   }
+  compare_copies(state, loop);
+  if (!loop.parted.empty()) {
+    abandoned_ = &loop;
+    return refuse(RefusalReason::kTypeChange, "");
+  }
   for (const VarRef& ref : loop.carried) at(state, ref) = coerce(resolve(ref, at(state, ref)), at(head, ref));
   return true;
 }

@@ -56,8 +56,10 @@ Result<Ways> Recorder::emit_loop(State state, int header, int peels) {
   for (const VarRef& ref : carried_hints_[key]) {
     if (std::find(carried.begin(), carried.end(), ref) == carried.end()) carried.push_back(ref);
   }
+  Copies& copies = copies_[key + "+" + std::to_string(peels)];
   int arms = arms_;
   for (int attempt = 0; attempt < 16; ++attempt) {
+    if (copies.peel) return peel(std::move(state), header, peels);
     ir::Block* parent = builder_.block();
     size_t kept = parent->ops.size();
     LoopContext loop;
@@ -67,16 +69,28 @@ Result<Ways> Recorder::emit_loop(State state, int header, int peels) {
     bool outermost = loop.frame == 0 && header == info.part->entry();
     loop.may_peel = !outermost && peels < kMaxPeels;
     loop.carried = carried;
+    loop.copies = copies.assumed;
     loops_.push_back(&loop);
     arms_ = 0;
     bool counted = first_instr(info, header).op == HL_FOR_ITER;
     auto ways = counted ? build_for(state, loop) : build_while(state, loop);
     loops_.pop_back();
     arms_ = arms;
-    if (ways || abandoned_ != &loop) return ways;
+    if (ways ? !learn_copies(state, loop, &copies) : abandoned_ != &loop) {
+      if (ways) guard_copies(state, loop);
+      return ways;
+    }
     abandoned_ = nullptr;
     parent->ops.resize(kept);
     builder_.set_block(parent);
+    if (ways) continue;
+    if (!loop.parted.empty()) {
+      for (const VarPair& pair : loop.parted) {
+        std::erase(copies.assumed, pair);
+        copies.given_up.push_back(pair);
+      }
+      continue;
+    }
     if (!loop.widen.empty()) {
       normalise(state);
       for (const auto& [ref, came] : loop.widen) {
@@ -120,6 +134,20 @@ std::optional<int64_t> Recorder::constant(ValueId v) const {
   return found || builder_.block() == region_ ? found : search(region_);
 }
 
+// The state in which the carried variables are `values`, from number `used` on: at the head of a body, or behind the loop.
+State Recorder::head_state(const State& before, const LoopContext& loop, const std::vector<ValueId>& values, size_t used) {
+  State head = before;
+  for (const VarRef& ref : loop.carried) {
+    Sym& s = at(head, ref);
+    std::vector<ValueId> parts;
+    collect_parts(s, &parts);
+    for (ValueId& v : parts) v = values[used++];
+    s = with_parts(s, parts, &boxes_);
+  }
+  join_copies(head, loop);
+  return head;
+}
+
 Result<Ways> Recorder::build_for(State state, LoopContext& loop) {
   const FrameInfo& info = *state.top().info;
   const HlInstr in = first_instr(info, loop.header);
@@ -137,15 +165,7 @@ Result<Ways> Recorder::build_for(State state, LoopContext& loop) {
   ir::Block* body = op->blocks[0];
   ValueId i = body->params[0];
 
-  State head = state;
-  size_t used = 1;
-  for (const VarRef& ref : loop.carried) {
-    Sym& s = at(head, ref);
-    std::vector<ValueId> parts;
-    collect_parts(s, &parts);
-    for (ValueId& v : parts) v = body->params[used++];
-    s = with_parts(s, parts, &boxes_);
-  }
+  State head = head_state(state, loop, body->params, 1);
   Sym iterator = state.top().stack.back();
   loop.head = &head;
   ir::Block* parent = builder_.block();
@@ -178,15 +198,7 @@ Result<Ways> Recorder::build_while(State state, LoopContext& loop) {
   std::vector<ValueId> initial = carried_parts(state, loop.carried);
   ir::Op* op = builder_.loop_(initial, before);
   ir::Block* body = op->blocks[0];
-  State head = state;
-  size_t used = 0;
-  for (const VarRef& ref : loop.carried) {
-    Sym& s = at(head, ref);
-    std::vector<ValueId> parts;
-    collect_parts(s, &parts);
-    for (ValueId& v : parts) v = body->params[used++];
-    s = with_parts(s, parts, &boxes_);
-  }
+  State head = head_state(state, loop, body->params, 0);
   loop.head = &head;
   ir::Block* parent = builder_.block();
   builder_.set_block(body);
@@ -359,14 +371,7 @@ Result<Ways> Recorder::finish_loop(ir::Op* op, ValueId mark, State state, const 
 // Adds the way that a counted loop takes when it has run out, or leaves there.
 Result<Ways> Recorder::after_exhaustion(ir::Op* op, State state, LoopContext& loop, Ways out) {
   const FrameInfo& info = *state.top().info;
-  size_t column = 0;
-  for (const VarRef& ref : loop.carried) {
-    Sym& s = at(state, ref);
-    std::vector<ValueId> parts;
-    collect_parts(s, &parts);
-    for (ValueId& v : parts) v = op->results[column++];
-    s = with_parts(s, parts, &boxes_);
-  }
+  state = head_state(state, loop, op->results, 0);
   const HlInstr& in = first_instr(info, loop.header);
   int to = info.part->map().block_at(in.target);
   for (int k = 0; k < in.arg; ++k) state.top().stack.pop_back();

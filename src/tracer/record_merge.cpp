@@ -2,6 +2,8 @@
 // See recorder.h. A way that both arms have is joined variable by variable; a way of one arm only passes its values through columns, which it shares
 // with the same variable of the other arm's ways, so that a loop's carried value leaves a body through one column whatever happened there.
 #include <algorithm>
+#include <map>
+#include <tuple>
 #include <utility>
 
 #include "tracer/recorder.h"
@@ -67,6 +69,22 @@ struct Pending {
   std::vector<ValueId> values;  // as they are where column is -1
   std::vector<int> columns;
   bool new_identity;
+  uint32_t identity;  // results that were one object in either arm have the same number, others 0
+};
+
+// The identities that variables had in the two arms, numbered.
+class Identities {
+ public:
+  uint32_t number(const Sym& a, const Sym& b) {
+    if (a.box == 0 && a.input == ir::kNone && a.object == nullptr) return 0;
+    if (b.box == 0 && b.input == ir::kNone && b.object == nullptr) return 0;
+    auto [place, fresh] = all_.try_emplace(std::make_tuple(a.box, a.input, a.object, b.box, b.input, b.object), all_.size() + 1);
+    (void)fresh;
+    return static_cast<uint32_t>(place->second);
+  }
+
+ private:
+  std::map<std::tuple<uint32_t, uint32_t, PyObject*, uint32_t, uint32_t, PyObject*>, size_t> all_;
 };
 
 Way* find_way(Ways& ways, const Place& place) {
@@ -195,8 +213,8 @@ Result<Ways> Recorder::merge(ir::Op* op, ValueId mark, Ways a, Ways b, const Sta
   Columns columns(*function_, input_values_, mark);
   Ways out;
   std::vector<Pending> pending;
-  auto note = [&](size_t way, const VarRef& ref, const Sym& s, const std::vector<int>& indices, bool new_identity) {
-    Pending p{way, ref, {}, indices, new_identity};
+  auto note = [&](size_t way, const VarRef& ref, const Sym& s, const std::vector<int>& indices, bool new_identity, uint32_t identity) {
+    Pending p{way, ref, {}, indices, new_identity, identity};
     collect_parts(s, &p.values);
     pending.push_back(std::move(p));
   };
@@ -204,6 +222,7 @@ Result<Ways> Recorder::merge(ir::Op* op, ValueId mark, Ways a, Ways b, const Sta
   for (Way& way : a) {
     Way* other = find_way(b, way.place);
     if (other == nullptr) continue;
+    Identities identities;
     for (const VarRef& ref : all_variables(way.state, way.place.frame)) {
       const Sym& sa = at(way.state, ref);
       const Sym& sb = at(other->state, ref);
@@ -220,7 +239,7 @@ Result<Ways> Recorder::merge(ir::Op* op, ValueId mark, Ways a, Ways b, const Sta
         bool as_is = pa[k] == pb[k] && columns.visible(pa[k]);
         indices.push_back(as_is ? -1 : columns.pair(pa[k], pb[k], ref, static_cast<int>(k)));
       }
-      note(out.size(), ref, sa, indices, true);
+      note(out.size(), ref, sa, indices, true, identities.number(sa, sb));
     }
     out.push_back(way);
   }
@@ -237,7 +256,7 @@ Result<Ways> Recorder::merge(ir::Op* op, ValueId mark, Ways a, Ways b, const Sta
           indices.push_back(columns.single(arm_a, parts[k], ref, static_cast<int>(k)));
           any |= indices.back() >= 0;
         }
-        if (any) note(out.size(), ref, s, indices, false);
+        if (any) note(out.size(), ref, s, indices, false, 0);
       }
       out.push_back(way);
     }
@@ -275,6 +294,7 @@ Result<Ways> Recorder::merge(ir::Op* op, ValueId mark, Ways a, Ways b, const Sta
   end_arm(0, a.empty());
   end_arm(1, b.empty());
   for (const Column& column : columns.all()) op->results.push_back(function_->new_value(column.type));
+  std::map<std::pair<size_t, uint32_t>, uint32_t> boxes;  // by way and identity
   for (const Pending& p : pending) {
     std::vector<ValueId> parts = p.values;
     for (size_t k = 0; k < parts.size(); ++k) {
@@ -283,6 +303,7 @@ Result<Ways> Recorder::merge(ir::Op* op, ValueId mark, Ways a, Ways b, const Sta
     Sym& s = at(out[p.way].state, p.var);
     if (p.new_identity) {
       s = with_parts(s, parts, &boxes_);
+      if (p.identity != 0 && s.box != 0) s.box = boxes.try_emplace({p.way, p.identity}, s.box).first->second;
     } else {
       size_t place = 0;
       replace_parts(s, parts, &place);

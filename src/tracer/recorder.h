@@ -54,6 +54,13 @@ class Recorder final : public Emit {
   std::set<std::pair<int, uint32_t>>& text_slots() { return text_slots_; }
 
  private:
+  using VarPair = std::pair<VarRef, VarRef>;
+  // What is known of the carried variables of a loop that are copies of each other.
+  struct Copies {
+    std::vector<VarPair> assumed;
+    std::vector<VarPair> given_up;
+    bool peel = false;             // they are copies from the second trip on
+  };
   // A loop that is being built around the point of recording.
   struct LoopContext {
     int frame = 0;
@@ -65,6 +72,9 @@ class Recorder final : public Emit {
     std::vector<VarRef> carried;
     std::vector<VarRef> grow;      // found to change though not carried
     std::vector<std::pair<VarRef, Sym>> widen;  // came back in another form, of which only the form counts here
+    std::vector<VarPair> copies;   // carried variables that are one object at the head (T29)
+    std::vector<VarPair> found;    // ... that are one object at some back edge, though not known to be at the head
+    std::vector<VarPair> parted;   // ... that are not one object at every back edge, though `copies` has them
   };
   enum class Step : uint8_t { kNext, kEnded };
   enum class Edge : uint8_t { kExit, kWay, kInline };
@@ -132,6 +142,14 @@ class Recorder final : public Emit {
 
   // record_loop.cpp
   Result<Ways> emit_loop(State state, int header, int peels);
+  State head_state(const State& before, const LoopContext& loop, const std::vector<ValueId>& params, size_t used);
+
+  // record_copies.cpp
+  void compare_copies(const State& state, LoopContext& loop);
+  bool learn_copies(State& before, const LoopContext& loop, Copies* copies);
+  void guard_copies(State& before, const LoopContext& loop);
+  void join_copies(State& state, const LoopContext& loop);
+  PyObject* object_now(const VarRef& ref);
   Result<Ways> build_for(State state, LoopContext& loop);
   Result<Ways> build_while(State state, LoopContext& loop);
   class LoopEnd;
@@ -237,6 +255,7 @@ class Recorder final : public Emit {
   std::vector<LoopContext*> loops_;
   LoopContext* abandoned_ = nullptr;           // set while a Refusal unwinds to the loop that will be tried again
   std::map<std::string, std::vector<VarRef>> carried_hints_;
+  std::map<std::string, Copies> copies_;       // by loop and number of peeled trips
   std::map<std::pair<int, uint32_t>, Sym> entry_values_;  // by slot
   std::unordered_set<ValueId> input_values_;
   std::vector<NameVar> name_vars_;

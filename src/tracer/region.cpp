@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "runtime/box.h"
 #include "tracer/iterators.h"
 #include "tracer/record.h"
 #include "tracer/runtime.h"
@@ -118,6 +117,7 @@ Region* make_region(Runtime& rt, std::unique_ptr<ir::Function> function, std::ve
   if (region->code != nullptr) region->entry = region->code->entry();
   const ir::Function& f = *region->function;
   for (const ir::Input& input : f.inputs) region->in_cells += input.parts();
+  for (const ir::ArrayType& type : f.array_types) region->array_checks.push_back(runtime::array_check(type));
   for (const ir::ExitInfo& exit : region->exits) {
     if (exit.snapshot == ir::kNoSnapshot) continue;
     region->out_cells = std::max(region->out_cells, static_cast<uint32_t>(ir::snapshot_values(f.snapshots[exit.snapshot]).size()));
@@ -259,7 +259,7 @@ bool unbox_input(const Region& region, const ir::Input& input, HlFrame* frame, i
   switch (input.kind) {
     case ir::PyKind::Array:
       cells[0] = reinterpret_cast<int64_t>(value);
-      return runtime::array_matches(value, region.function->array_types[input.array_type], exact_strides);
+      return runtime::array_matches(value, region.array_checks[input.array_type], exact_strides);
     case ir::PyKind::Object: cells[0] = reinterpret_cast<int64_t>(value); return value != nullptr;
     case ir::PyKind::Const: return value != nullptr && value == object_at(region, input.object);
     default: return runtime::unbox(input.kind, value, cells);
@@ -332,13 +332,15 @@ bool guards_hold(Runtime& rt, Region& region, PyThreadState* ts, HlFrame* frame)
 }
 
 bool unbox_inputs(Region& region, HlFrame* frame, int64_t* in, PyObject** objects, bool exact_strides) {
+  PyObject** object = objects;
   for (const ir::Input& input : region.function->inputs) {
-    if (!unbox_input(region, input, frame, in, objects, exact_strides)) {
+    const bool fits = unbox_input(region, input, frame, in, object, exact_strides);
+    if (!fits || (input.same_as != ir::kNone && *object != objects[input.same_as])) {
       PyErr_Clear();
       return false;
     }
     in += input.parts();
-    ++objects;
+    ++object;
   }
   return true;
 }

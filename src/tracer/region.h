@@ -13,6 +13,7 @@
 #include "codegen/x86.h"
 #include "cpython/access.h"
 #include "ir/ir.h"
+#include "runtime/box.h"
 
 namespace hotloop::tracer {
 
@@ -59,6 +60,7 @@ struct Region {
   std::vector<ir::ExitInfo> exits;
   std::vector<ExitState> exit_states;
   uint32_t in_cells = 0, out_cells = 0;
+  std::vector<runtime::ArrayCheck> array_checks;  // of function->array_types
 
   PyObject* globals = nullptr;   // of the frame at recording, if it matters; compared only (namespaces are not owned)
   PyObject* builtins = nullptr;

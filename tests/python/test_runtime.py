@@ -270,21 +270,6 @@ def test_t28_native_code_adds_no_references():
     """)
 
 
-@pytest.mark.xfail(strict=True, reason="copies made inside the loop lose their identity when they are carried round it")
-def test_t29_one_object_per_identity():
-    fine("""
-    hotloop.enable(threshold=10)
-    def f(n):
-        x = y = z = 0.5
-        for i in range(n):
-            x = i * 0.5
-            y = x
-            z = x + 0.0
-        return x is y, x is z, x == z
-    for _ in range(20): assert f(300) == (True, False, True)
-    """)
-
-
 def test_t34_iterators_that_somebody_else_holds_stay_interpreted():
     fine("""
     hotloop.enable(threshold=10)

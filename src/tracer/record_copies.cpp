@@ -1,0 +1,107 @@
+// Identity of carried variables (T29): where every back edge brings two of them as one object (`y = x` in the loop), they are one object at the head
+// and behind the loop too, if they were one before it. See recorder.h.
+//
+// It is assumed of a pair that some back edge brought as one object; the loop is built again with that, and without when another back edge
+// contradicts. Before the loop they must be one object: known, or in the region's outermost loop guarded at entry, or else the first
+// trip is peeled off.
+#include <algorithm>
+
+#include "tracer/recorder.h"
+
+namespace hotloop::tracer {
+
+namespace {
+
+// Are they one object? Kinds that are their own object (None, known functions, array pointers) need no word about it.
+bool one_object(const Sym& a, const Sym& b) {
+  if (a.kind != b.kind || is_untouched(a) || is_untouched(b)) return false;
+  if (a.box != 0 && a.input == ir::kNone && a.object == nullptr) return a.box == b.box && b.input == ir::kNone && b.object == nullptr;
+  return a.box == b.box && a.input == b.input && a.object == b.object;
+}
+
+bool has_identity(const Sym& s) {
+  return !is_untouched(s) && s.kind != PyKind::Array && s.kind != PyKind::Object && ir::pykind_info(s.kind).parts > 0 && s.kind != PyKind::Either &&
+         s.kind != PyKind::RangeIter && s.kind != PyKind::Bool;
+}
+
+bool has_pair(const std::vector<std::pair<VarRef, VarRef>>& all, const std::pair<VarRef, VarRef>& pair) {
+  return std::find(all.begin(), all.end(), pair) != all.end();
+}
+
+}  // namespace
+
+// At a back edge, before the values take the forms of the head.
+void Recorder::compare_copies(const State& state, LoopContext& loop) {
+  if (loop.frame != 0) return;  // what an inlined function leaves behind is its result
+  for (const VarPair& pair : loop.copies) {
+    if (!one_object(at(state, pair.first), at(state, pair.second))) loop.parted.push_back(pair);
+  }
+  for (size_t a = 0; a < loop.carried.size(); ++a) {
+    const Sym& first = at(state, loop.carried[a]);
+    if (!has_identity(first)) continue;
+    for (size_t b = a + 1; b < loop.carried.size(); ++b) {
+      VarPair pair{loop.carried[a], loop.carried[b]};
+      if (!one_object(first, at(state, pair.second)) || one_object(at(*loop.head, pair.first), at(*loop.head, pair.second))) continue;
+      if (!has_pair(loop.found, pair)) loop.found.push_back(pair);
+      break;  // the next of this identity pairs with that one
+    }
+  }
+}
+
+// After the loop was built: whether it must be built again because of copies that were found in it.
+bool Recorder::learn_copies(State& before, const LoopContext& loop, Copies* copies) {
+  bool again = false;
+  bool outermost = loop.frame == 0 && loop.header == infos_[0]->part->entry();
+  normalise(before);
+  for (const VarPair& pair : loop.found) {
+    if (has_pair(copies->given_up, pair) || has_pair(copies->assumed, pair)) continue;
+    Sym a = resolve(pair.first, at(before, pair.first)), b = resolve(pair.second, at(before, pair.second));
+    bool same = one_object(a, b);
+    if (!same && outermost && a.kind == b.kind && a.input != ir::kNone && b.input != ir::kNone) {
+      PyObject* one = object_now(pair.first);
+      same = one != nullptr && one == object_now(pair.second);
+    }
+    if (same) {
+      copies->assumed.push_back(pair);
+      again = true;
+    } else if (loop.may_peel) {
+      copies->peel = again = true;
+    } else {
+      copies->given_up.push_back(pair);
+    }
+  }
+  return again;
+}
+
+// What the slot of a variable of the entry frame holds now; borrowed.
+PyObject* Recorder::object_now(const VarRef& ref) {
+  if (ref.where == VarRef::Where::kGlobal) {
+    const NameVar& var = name_vars_[static_cast<size_t>(ref.index)];
+    PyObject* value = PyDict_GetItemWithError(var.dict, var.name);
+    if (value == nullptr) PyErr_Clear();
+    return value;
+  }
+  if (ref.where == VarRef::Where::kStack) return hl_stack_peek(request_.frame, ref.index);
+  PyObject* value = hl_local_get(request_.frame, ref.index);
+  int kind = hl_local_kind(request_.code, ref.index);
+  return kind == HL_LOCAL_CELL || kind == HL_LOCAL_FREE ? (value == nullptr ? nullptr : hl_cell_get(value)) : value;
+}
+
+// What the loop relies on is checked when the region is entered.
+void Recorder::guard_copies(State& before, const LoopContext& loop) {
+  normalise(before);
+  for (const VarPair& pair : loop.copies) {
+    uint32_t a = fetch(before, pair.first).input, b = fetch(before, pair.second).input;
+    if (a == b || a == ir::kNone || b == ir::kNone) continue;
+    function_->inputs[std::max(a, b)].same_as = std::min(a, b);
+  }
+}
+
+void Recorder::join_copies(State& state, const LoopContext& loop) {
+  for (const VarPair& pair : loop.copies) {
+    Sym& second = at(state, pair.second);
+    if (second.box != 0) second.box = at(state, pair.first).box;
+  }
+}
+
+}  // namespace hotloop::tracer

@@ -1,0 +1,240 @@
+"""T29: variables that are one object in the interpreter are one object after native code, and those that are not are not.
+
+All loops of the table run in one child process: first by the interpreter, then by hotloop. A function returns what `is` says
+of its variables, and their values.
+"""
+import os
+import subprocess
+import sys
+
+import pytest
+
+from need import needs_hotloop
+
+pytestmark = needs_hotloop
+
+# name: body of f(n)
+LOOPS = {
+    "copy": """
+        x = y = z = 0.5
+        for i in range(n):
+            x = i * 0.5
+            y = x
+            z = x + 0.0
+        return x is y, x is z, x == z
+        """,
+    "copy, different before": """
+        x, y = 0.5, 1.5
+        for i in range(n):
+            x = i * 0.5
+            y = x
+        return x is y, y
+        """,
+    "copied on one path": """
+        x = y = 0.5
+        for i in range(n):
+            if i % 3 == 1: continue
+            x = i * 0.5
+            y = x
+        return x is y, x
+        """,
+    "copied on one path, different before": """
+        x, y = 0.5, 1.5
+        for i in range(n):
+            if i % 3 == 1: continue
+            x = i * 0.5
+            y = x
+        return x is y, x
+        """,
+    "copied behind a join": """
+        x = y = 0.5
+        for i in range(n):
+            if i & 1: x = i * 0.5
+            else: x = i * 0.25
+            y = x
+        return x is y, x
+        """,
+    "copied in both arms": """
+        x = y = 0.5
+        for i in range(n):
+            if i & 1: x = y = i * 0.5
+            else: y = x = i * 0.25
+        return x is y, x
+        """,
+    "copied in both arms, leaving between": """
+        x = y = 0.5
+        for i in range(n):
+            if i & 1: x = y = i * 0.5
+            else: y = x = i * 0.25
+            if i == n - 2: break
+        return x is y, x
+        """,
+    "three names": """
+        x = y = z = 0.5
+        for i in range(n):
+            x = i * 0.5
+            y = x
+            z = y
+        return x is y, y is z, x
+        """,
+    "exchange": """
+        a, b, t = 0.25, 0.5, 0.0
+        for i in range(n):
+            t = a + b * 0.5
+            a = b
+            b = t
+        return a is b, b is t, a, b
+        """,
+    "while": """
+        x = y = 0.5
+        i = 0
+        while i < n:
+            x = i * 0.5
+            y = x
+            i += 1
+        return x is y, x
+        """,
+    "inner loop": """
+        x, y = 0.5, 1.5
+        total = 0
+        for k in range(5):
+            for i in range(n):
+                x = i * 0.5
+                y = x
+            total += i
+        return x is y, x, total
+        """,
+    "inner loop, then parted": """
+        x, y = 0.5, 1.5
+        for k in range(5):
+            for i in range(n):
+                x = i * 0.5
+                y = x
+            y = x * 1.0
+        return x is y, x
+        """,
+    "inner while loop": """
+        x, y = 0.5, 1.5
+        for k in range(5):
+            i = 0
+            while i < n:
+                x = i * 0.5
+                y = x
+                i += 1
+        return x is y, x
+        """,
+    "break": """
+        x, y = 0.5, 1.5
+        for k in range(7):
+            for i in range(n):
+                x = i * 0.5
+                y = x
+                if i * 2 > n + k: break
+        return x is y, x
+        """,
+    "one object when it was recorded, then not": """
+        best = run = 0
+        prev = -1
+        a = np.arange(n) // 7 % 2
+        for i in range(n):
+            if a[i] == prev:
+                run += 1
+            else:
+                run = 1
+                prev = a[i]
+            if run > best:
+                best = run
+        return best, run, prev
+        """,
+    "large ints": """
+        x = y = 2 ** 40
+        for i in range(n):
+            x = x + i
+            y = x
+        return x is y, x
+        """,
+    "NumPy scalars": """
+        a = np.arange(n) * 0.5
+        x = y = a[0]
+        for i in range(n):
+            x = a[i]
+            y = x
+        return x is y, x is a[n - 1], x
+        """,
+    "complex": """
+        x = y = 1j
+        for i in range(n):
+            x = x * 0.5 + i
+            y = x
+        return x is y, x
+        """,
+}
+
+# Identity that depends on which way the last trips went: see "Known gaps" in the README.
+GAPS = {
+    "parted on one path": """
+        x = y = 0.5
+        for i in range(n):
+            x = i * 0.5
+            y = x
+            if i % 7 == 6: y = x + 0.0
+        return x is y, x
+        """,
+    "kept where it was not assigned": """
+        x = y = 1e300
+        for i in range(n):
+            if i < 0: x = i * 0.5
+        return x is y, x
+        """,
+    "kept up to a rare assignment": """
+        x = y = 1e300
+        for k in range(3):
+            for i in range(n):
+                if i == 299 and k == 1: x = i * 0.5
+        return x is y, x
+        """,
+}
+
+CHILD = """
+import sys
+import numpy as np
+import hotloop
+LOOPS = {loops!r}
+failed = []
+entered = 0
+for name, body in LOOPS.items():
+    def function():
+        space = dict(np=np)
+        exec("def f(n):" + body, space)
+        return space["f"]
+    plain = function()
+    want = [plain(n) for n in (300, 301, 302, 303, 1, 2, 3)]
+    f = function()
+    hotloop.enable(threshold={threshold})
+    before = hotloop.stats()["entries"]
+    for _ in range(12):
+        got = [f(n) for n in (300, 301, 302, 303, 1, 2, 3)]
+        if got != want: failed.append((name, got, want))
+    if hotloop.stats()["entries"] == before: failed.append((name, "never entered"))
+    hotloop.disable()
+for line in failed: print(line)
+print("end")
+"""
+
+
+@pytest.mark.parametrize("threshold", [2, 150])
+@pytest.mark.parametrize("env", [{}, {"HOTLOOP_FORCE_EXIT": "3:5"}, {"HOTLOOP_BACKEND": "evaluator"}], ids=["plain", "forced", "evaluator"])
+def test_t29_one_object_per_identity(env, threshold):
+    check(LOOPS, env, threshold)
+
+
+@pytest.mark.xfail(strict=True, reason="such an identity is known only when it runs")
+@pytest.mark.parametrize("name", GAPS)
+def test_t29_identity_that_depends_on_the_path(name):
+    check({name: GAPS[name]}, {}, 2)
+
+
+def check(loops, env, threshold):
+    r = subprocess.run([sys.executable, "-X", "faulthandler", "-c", CHILD.format(loops=loops, threshold=threshold)], capture_output=True, text=True,
+                       timeout=120, env=dict(os.environ, **env))
+    assert r.returncode == 0 and r.stdout == "end\n", r.stdout + r.stderr
