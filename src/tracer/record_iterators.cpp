@@ -260,7 +260,7 @@ Result<Sym> Recorder::make_iterator(PyObject* callable, const std::vector<Sym>& 
   size_t keywords = names == nullptr ? 0 : static_cast<size_t>(PyTuple_GET_SIZE(names));
   auto wrong = [&](const char* what) { return refuse(RefusalReason::kUnsupportedArguments, std::string(type->tp_name) + what); };
   auto keyword = [&](const char* name) {
-    return keywords == 1 && PyUnicode_EqualToUTF8AndSize(PyTuple_GET_ITEM(names, 0), name, static_cast<Py_ssize_t>(std::char_traits<char>::length(name))) == 1;
+    return keywords == 1 && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, 0), name) == 0;
   };
   if (type == &PyEnum_Type) {
     if (args.empty() || args.size() > 2 || (keywords != 0 && !(args.size() == 2 && keyword("start")))) return wrong("");
