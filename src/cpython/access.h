@@ -188,7 +188,8 @@ HlPolicy hl_op_policy(HlOp op);
 int hl_call_null_first(void);
 /* This version's own row for an opcode below 256: 1 and the values, 0 if there is none. */
 int hl_opcode_row(int opcode, const char** name, int* caches, HlOp* op);
-int hl_line_of_unit(PyCodeObject* code, int unit); /* -1: no line */
+int hl_line_of_unit(PyCodeObject* code, int unit); /* -1: no line; takes longer the later the unit is */
+void hl_lines(PyCodeObject* code, int* lines);     /* of all units */
 /* Does the code object have a backward jump that can be armed? */
 int hl_has_back_edge(PyCodeObject* code);
 /* The first backward jump whose opcode is at `unit` or behind it: 1, or 0 if there is none. */

@@ -188,6 +188,33 @@ int hl_line_of_unit(PyCodeObject* code, int unit) {
   return PyCode_Addr2Line(code, unit * 2);
 }
 
+/* co_linetable (Objects/locations.md of CPython): an entry is a byte 1cccclll, of which lll + 1 is the length in units and
+ * cccc the form, and bytes below 128 that belong to it. Forms: 0-9 no new line, 10-12 that many lines on, 13 and 14 begin
+ * with a signed number of lines, 15 no line. */
+void hl_lines(PyCodeObject* code, int* lines) {
+  const uint8_t* p = (const uint8_t*)PyBytes_AS_STRING(code->co_linetable);
+  const uint8_t* end = p + PyBytes_GET_SIZE(code->co_linetable);
+  int unit = 0, count = hl_unit_count(code), line = code->co_firstlineno;
+  while (p < end) {
+    int form = *p >> 3 & 15, length = (*p & 7) + 1;
+    p++;
+    if (form >= 10 && form <= 12) line += form - 10;
+    if (form == 13 || form == 14) {
+      unsigned value = 0;
+      int shift = 0;
+      const uint8_t* q = p;
+      do {
+        value |= (unsigned)(*q & 63) << shift;
+        shift += 6;
+      } while (q < end && (*q++ & 64) != 0 && shift < 30);
+      line += value & 1 ? -(int)(value >> 1) : (int)(value >> 1);
+    }
+    while (p < end && *p < 128) p++;
+    for (; length > 0 && unit < count; length--) lines[unit++] = form == 15 ? -1 : line;
+  }
+  while (unit < count) lines[unit++] = -1;
+}
+
 int hl_opcode_row(int opcode, const char** name, int* caches, HlOp* op) {
   if (opcode < 0 || opcode > 255 || hlv_opcodes[opcode].name == NULL) return 0;
   *name = hlv_opcodes[opcode].name;

@@ -48,6 +48,8 @@ Result<std::shared_ptr<const CodeMap>> CodeMap::make(PyCodeObject* code, const C
   map->code_ = code;
   map->watched_ = observation != nullptr;
   int units = hl_unit_count(code);
+  map->lines_.resize(static_cast<size_t>(units));
+  hl_lines(code, map->lines_.data());
   std::vector<bool> leader(static_cast<size_t>(units) + 1, false);
   leader[0] = true;
   for (int unit = 0; unit < units;) {

@@ -34,12 +34,13 @@ class CodeMap {
   const std::vector<CodeBlock>& blocks() const { return blocks_; }
   int block_at(int unit) const;  // the block that starts at `unit`, else kNoBlock
   bool watched() const { return watched_; }
+  int line(int unit) const { return lines_[static_cast<size_t>(unit)]; }  // -1: none
 
  private:
   PyCodeObject* code_ = nullptr;
   std::vector<HlInstr> instrs_;
   std::vector<CodeBlock> blocks_;
-  std::vector<int> block_of_unit_;
+  std::vector<int> block_of_unit_, lines_;
   bool watched_ = false;
 };
 

@@ -23,7 +23,7 @@ constexpr uint32_t kInnerTrips = 6;              // back edges of each inner loo
 constexpr int kCallEvents = 4;
 constexpr size_t kMaxCodes = 32;
 constexpr uint32_t kMaxRecordings = 100;         // per code object (T6)
-constexpr int kMaxUnits = 20'000;
+constexpr int kMaxUnits = 200'000;                // watching sets and clears an event on each
 
 int unit_of(PyObject* offset) { return static_cast<int>(PyUnstable_Long_CompactValue(reinterpret_cast<PyLongObject*>(offset))) / 2; }
 
@@ -105,7 +105,11 @@ void begin_session(Runtime& rt, PyThreadState* ts, Loop& loop, int needed_trips,
   ++rt.stats.recordings;
   HOTLOOP_LOG(kRecord, "%s:%d: watching", PyUnicode_AsUTF8(loop.info->code->co_filename), loop.line);
   watch_code(rt, loop.info->code);
-  if (session.watched.empty()) give_up(rt);
+  if (!session.watched.empty()) return;
+  if (hl_unit_count(loop.info->code) <= kMaxUnits) return give_up(rt);
+  end_session(rt);
+  loop_refused(rt, loop, base::refuse(base::RefusalReason::kTooLarge, loop.line, "its function"));
+  if (loop.regions.empty()) kill_loop(rt, loop);
 }
 
 void end_session(Runtime& rt) {

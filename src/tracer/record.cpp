@@ -48,7 +48,9 @@ ir::ObjectId Recorder::object(PyObject* object) {
 }
 
 int Recorder::line_here() const {
-  return current_info_ == nullptr ? 0 : hl_line_of_unit(current_info_->code, current_op_unit_);
+  if (current_info_ == nullptr) return 0;
+  return current_info_->part != nullptr ? current_info_->part->map().line(current_op_unit_)
+                                        : hl_line_of_unit(current_info_->code, current_op_unit_);
 }
 
 base::Refusal Recorder::refuse(base::RefusalReason reason, std::string detail) {

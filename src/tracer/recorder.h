@@ -30,7 +30,7 @@ using ir::PyKind;
 using ir::ValueId;
 
 inline constexpr int kMaxInlineDepth = 6;
-inline constexpr size_t kMaxValues = 20000;
+inline constexpr size_t kMaxValues = 60000;
 inline constexpr int kMaxPeels = 2;
 
 class Recorder final : public Emit {

@@ -42,6 +42,20 @@ def test_every_opcode_of_this_python_has_a_row():
 
 
 
+def test_lines_of_all_units():
+    for code in all_codes():
+        expected = [line if line is not None else -1 for start, end, line in code.co_lines() for _ in range(start, end, 2)]
+        assert t.lines(code) == expected
+        assert [t.line(code, unit) for unit in range(0, len(expected), 7)] == expected[::7]
+
+
+def test_back_edges():
+    for code in all_codes():
+        expected = [(i.argval // 2, i.offset // 2) for i in dis.get_instructions(code) if i.opname == "JUMP_BACKWARD"]
+        assert t.back_edges(code) == expected
+        assert t.has_back_edge(code) == bool(expected)
+
+
 def test_decoding_agrees_with_dis_on_the_standard_library():
     count = 0
     for code in all_codes():

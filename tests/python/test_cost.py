@@ -2,6 +2,7 @@
 are wide enough for a busy machine and narrow enough for what is not linear."""
 import json
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -38,6 +39,46 @@ def test_many_loops_in_one_code_object():
         assert many < few * 16 * 6
     finally:
         hotloop.disable()
+
+
+LONG_LOOP = """
+def f(a, b, n):
+    s0 = s1 = s2 = 0.5
+    t0 = t1 = t2 = 3
+    for i in range(n):
+{}
+    return s0, s1, s2, t0, t1, t2
+"""
+LINES = ["s{j} = s{k} * 0.5 + a[i] * {line}.0", "a[i] = a[i] + b[i] * s{j}", "t{j} = (t{k} + {line}) % 1009", "if t{j} > {line}: s{k} += 1.0"]
+
+
+@needs_hotloop
+def test_compile_time_is_linear_in_the_loop():
+    import numpy as np
+
+    import hotloop
+
+    def seconds(count):
+        body = ["        " + LINES[k % len(LINES)].format(j=k % 3, k=(k + 1) % 3, line=k) for k in range(count)]
+        space = {}
+        exec(compile(LONG_LOOP.format("\n".join(body)), f"<{count} lines>", "exec"), space)
+        before, start = hotloop.stats(), time.thread_time()
+        actual = space["f"](np.zeros(40), np.ones(40), 40)
+        spent = time.thread_time() - start
+        assert hotloop.stats()["compiled"] > before["compiled"], hotloop.explain(space["f"])
+        with hotloop.paused():
+            assert space["f"](np.zeros(40), np.ones(40), 40) == actual
+        return spent
+    hotloop.enable(threshold=4)
+    try:
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        few = min(seconds(500), seconds(501))
+        many = min(seconds(2000), seconds(2001))
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory
+    finally:
+        hotloop.disable()
+    print(f"2,000 lines: {many:.3f} s, 500 lines: {few:.3f} s, {memory / 1024:.0f} MB")
+    assert many < 4 * few * 2 and many < 2.0 and memory < 200 * 1024
 
 
 @needs_hotloop

@@ -81,6 +81,28 @@ CODE_INT_FN(local_name, Py_NewRef(hl_local_name(c, i)))
 CODE_INT_FN(local_count, PyLong_FromLong(((void)i, hl_local_count(c))))
 CODE_INT_FN(other_tools, PyLong_FromLong(((void)i, hl_other_tools_active(PyThreadState_Get(), c))))
 
+static PyObject* t_lines(PyObject* m, PyObject* o) {
+  (void)m;
+  PyCodeObject* code = (PyCodeObject*)o;
+  int count = hl_unit_count(code);
+  int* lines = PyMem_Malloc(sizeof(int) * (size_t)count + 1);
+  PyObject* list = PyList_New(count);
+  hl_lines(code, lines);
+  for (int k = 0; k < count; k++) PyList_SET_ITEM(list, k, PyLong_FromLong(lines[k]));
+  PyMem_Free(lines);
+  return list;
+}
+static PyObject* t_back_edges(PyObject* m, PyObject* o) {
+  (void)m;
+  HlInstr in;
+  PyObject* list = PyList_New(0);
+  for (int unit = 0; hl_next_back_edge((PyCodeObject*)o, unit, &in); unit = in.next_unit) {
+    PyObject* pair = Py_BuildValue("(ii)", in.target, in.op_unit);
+    PyList_Append(list, pair);
+    Py_DECREF(pair);
+  }
+  return list;
+}
 static PyObject* t_decode(PyObject* m, PyObject* args) {
   (void)m; PyObject* o; int unit; HlInstr in;
   if (!PyArg_ParseTuple(args, "O!i", &PyCode_Type, &o, &unit)) return NULL;
@@ -350,7 +372,7 @@ static PyMethodDef kMethods[] = {
     F(local_swap, METH_VARARGS), F(push, METH_VARARGS), F(cell_get, METH_O), F(cell_swap, METH_VARARGS),
     F(unit_count, METH_VARARGS), F(instr_start, METH_VARARGS), F(line, METH_VARARGS), F(has_back_edge, METH_VARARGS),
     F(in_try, METH_VARARGS), F(local_kind, METH_VARARGS), F(local_name, METH_VARARGS), F(local_count, METH_VARARGS),
-    F(other_tools, METH_VARARGS), F(decode, METH_VARARGS), F(handler, METH_VARARGS), F(opcode_row, METH_O),
+    F(other_tools, METH_VARARGS), F(decode, METH_VARARGS), F(handler, METH_VARARGS), F(opcode_row, METH_O), F(lines, METH_O), F(back_edges, METH_O),
     F(add_pending, METH_O), F(pending_count, METH_NOARGS), F(breaker, METH_NOARGS), F(version, METH_NOARGS),
     F(service, METH_NOARGS), F(headroom, METH_NOARGS), F(tracing, METH_NOARGS), F(call_untraced, METH_O),
     F(claim, METH_NOARGS), F(is_ours, METH_NOARGS), F(release, METH_NOARGS), F(set_callback, METH_VARARGS),
