@@ -49,7 +49,7 @@ def f(a, b, n):
 {}
     return s0, s1, s2, t0, t1, t2
 """
-LINES = ["s{j} = s{k} * 0.5 + a[i] * {line}.0", "a[i] = a[i] + b[i] * s{j}", "t{j} = (t{k} + {line}) % 1009", "if t{j} > {line}: s{k} += 1.0"]
+LINES = ["s{j} = s{k} * 0.5 + a[i] * 0.25", "a[i] = a[i] * 0.5 + b[i] * s{j}", "t{j} = (t{k} + {line}) % 1009", "if t{j} > {line}: s{k} += 1.0"]
 
 
 @needs_hotloop
@@ -65,10 +65,11 @@ def test_compile_time_is_linear_in_the_loop():
         before, start = hotloop.stats(), time.thread_time()
         actual = space["f"](np.zeros(40), np.ones(40), 40)
         spent = time.thread_time() - start
-        assert hotloop.stats()["compiled"] > before["compiled"], hotloop.explain(space["f"])
+        compiled = hotloop.stats()["compiled"] - before["compiled"]  # more than once: paths that were not seen at first
+        assert compiled > 0, hotloop.explain(space["f"])
         with hotloop.paused():
             assert space["f"](np.zeros(40), np.ones(40), 40) == actual
-        return spent
+        return spent / compiled
     hotloop.enable(threshold=4)
     try:
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
