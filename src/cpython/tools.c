@@ -27,6 +27,14 @@ int hl_other_tools_active(PyThreadState* ts, PyCodeObject* code) {
   return others(code->_co_monitoring->local_monitors.tools, (int)sizeof code->_co_monitoring->local_monitors.tools);
 }
 
+int hl_has_exception(PyThreadState* ts) {
+  return ts->current_exception != NULL;
+}
+
+int hl_has_no_context(PyThreadState* ts) {
+  return ts->context == NULL;
+}
+
 int hl_recursion_headroom(PyThreadState* ts) {
   int py = ts->py_recursion_remaining, c = ts->c_recursion_remaining;
   return py < c ? py : c;

@@ -193,6 +193,16 @@ bool unbox(PyKind kind, PyObject* object, int64_t* parts) {
   }
 }
 
+PlainPart plain_part(PyKind kind) {
+  switch (kind) {
+    case PyKind::Float: return {&PyFloat_Type, offsetof(PyFloatObject, ob_fval)};
+    case PyKind::NpFloat64: return {kind_type(kind), offsetof(PyFloat64ScalarObject, obval)};
+    case PyKind::NpInt64: return {kind_type(kind), offsetof(PyInt64ScalarObject, obval)};
+    case PyKind::NpUint64: return {kind_type(kind), offsetof(PyUInt64ScalarObject, obval)};
+    default: return {};
+  }
+}
+
 ArrayCheck array_check(const ir::ArrayType& type) {
   ArrayCheck check;
   check.type_num = type_num_of(type.elem);

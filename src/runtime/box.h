@@ -17,6 +17,13 @@ PyObject* box(ir::PyKind kind, const int64_t* parts);
 // True when `object` is exactly of this kind and fits; writes the parts. Kinds Array, SeqIter, Object: see unbox_array and the caller.
 bool unbox(ir::PyKind kind, PyObject* object, int64_t* parts);
 
+// Where the value of a kind's objects lies, if it is one part of 8 bytes in an object of one exact type; else type is null.
+struct PlainPart {
+  PyTypeObject* type = nullptr;
+  int offset = 0;
+};
+PlainPart plain_part(ir::PyKind kind);
+
 // What an ArrayType asks of an array, worked out once: it is asked at every entry of native code.
 struct ArrayCheck {
   int type_num = -1;

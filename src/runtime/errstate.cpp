@@ -1,6 +1,8 @@
 // See errstate.h.
 #include "runtime/errstate.h"
 
+#include "cpython/access.h"
+
 namespace hotloop::runtime {
 
 bool ErrState::start() {
@@ -16,7 +18,9 @@ bool ErrState::start() {
   return false;
 }
 
-bool ErrState::is_default() {
+bool ErrState::is_default(PyThreadState* ts) {
+  const bool no_context = hl_has_no_context(ts);
+  if (no_context && good_without_context_) return true;
   PyObject* state = nullptr;
   if (PyContextVar_Get(variable_, nullptr, &state) < 0) {
     PyErr_Clear();
@@ -24,6 +28,7 @@ bool ErrState::is_default() {
   }
   if (state == good_ && state != nullptr) {
     Py_DECREF(state);
+    if (no_context) good_without_context_ = true;
     return true;
   }
   if (state == nullptr || state == bad_) {
@@ -31,6 +36,7 @@ bool ErrState::is_default() {
     return false;
   }
   const bool good = read(state);
+  if (no_context && hl_has_no_context(ts)) good_without_context_ = good;
   Py_XSETREF(good ? good_ : bad_, state);
   return good;
 }

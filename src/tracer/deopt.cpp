@@ -213,11 +213,11 @@ void rebuild_stack(Leaving& l, const PlanFrame& frame, PyObject** scratch) {
 
 void drop_old_values(Leaving& l) {
   if (l.dropped_count == 0) return;
-  PyObject* error = PyErr_GetRaisedException();
+  PyObject* error = hl_has_exception(l.ts) ? PyErr_GetRaisedException() : nullptr;
   const int tracing = hl_tracing_swap(l.ts, 0);
   for (int k = 0; k < l.dropped_count; ++k) Py_DECREF(l.dropped[k]);
   hl_tracing_swap(l.ts, tracing);
-  PyErr_SetRaisedException(error);
+  if (error != nullptr || hl_has_exception(l.ts)) PyErr_SetRaisedException(error);
   l.dropped_count = 0;
 }
 

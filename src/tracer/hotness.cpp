@@ -280,7 +280,7 @@ void loop_is_hot(Runtime& rt, PyThreadState* ts, HlFrame* frame, Loop& loop) {
       return;
     }
   }
-  if (!loop.regions.empty() && !rt.errstate.is_default()) return;  // it is not the types that keep it out
+  if (!loop.regions.empty() && !rt.errstate.is_default(ts)) return;  // it is not the types that keep it out
   if (loop.regions.size() >= kMaxVersions) drop_stale_regions(rt, frame, loop);
   if (loop.regions.size() >= kMaxVersions) {
     if (loop.refusal == nullptr || loop.refusal->reason != base::RefusalReason::kTooManyVersions) {

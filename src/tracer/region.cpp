@@ -2,6 +2,7 @@
 #include "tracer/region.h"
 
 #include <algorithm>
+#include <cstring>
 #include <unordered_map>
 
 #include "tracer/iterators.h"
@@ -105,6 +106,22 @@ void note_codes(Region& region, PyCodeObject* own_code) {
   }
 }
 
+QuickRead quick_read(const ir::Input& input) {
+  QuickRead read;
+  read.parts = input.parts();
+  if (input.slot.kind != ir::SlotKind::kLocal) return read;
+  read.local = static_cast<int>(input.slot.index);
+  read.plain = runtime::plain_part(input.kind);
+  if (read.plain.type != nullptr) {
+    read.how = QuickRead::How::kPlain;
+  } else if (input.kind == ir::PyKind::Int) {
+    read.how = QuickRead::How::kInt;
+  } else if (input.kind == ir::PyKind::Array) {
+    read.how = QuickRead::How::kArray;
+  }
+  return read;
+}
+
 }  // namespace
 
 Region* make_region(Runtime& rt, std::unique_ptr<ir::Function> function, std::vector<ir::ExitInfo> exits,
@@ -118,6 +135,10 @@ Region* make_region(Runtime& rt, std::unique_ptr<ir::Function> function, std::ve
   const ir::Function& f = *region->function;
   for (const ir::Input& input : f.inputs) region->in_cells += input.parts();
   for (const ir::ArrayType& type : f.array_types) region->array_checks.push_back(runtime::array_check(type));
+  for (const ir::Input& input : f.inputs) {
+    region->quick_reads.push_back(quick_read(input));
+    region->compares_inputs |= input.same_as != ir::kNone;
+  }
   for (const ir::ExitInfo& exit : region->exits) {
     if (exit.snapshot == ir::kNoSnapshot) continue;
     region->out_cells = std::max(region->out_cells, static_cast<uint32_t>(ir::snapshot_values(f.snapshots[exit.snapshot]).size()));
@@ -328,19 +349,46 @@ bool guards_hold(Runtime& rt, Region& region, PyThreadState* ts, HlFrame* frame)
   for (PyCodeObject* code : region.codes) {
     if (hl_other_tools_active(ts, code)) return false;
   }
-  return !region.needs_errstate || rt.errstate.is_default();
+  return !region.needs_errstate || rt.errstate.is_default(ts);
 }
 
+namespace {
+
+bool read_input(const Region& region, size_t k, HlFrame* frame, int64_t* cells, PyObject** object, bool exact_strides) {
+  const ir::Input& input = region.function->inputs[k];
+  const QuickRead& quick = region.quick_reads[k];
+  if (quick.how == QuickRead::How::kGeneral) return unbox_input(region, input, frame, cells, object, exact_strides);
+  PyObject* value = *object = hl_local_get(frame, quick.local);
+  if (value == nullptr) return false;
+  switch (quick.how) {
+    case QuickRead::How::kPlain:
+      if (Py_TYPE(value) != quick.plain.type) return false;
+      std::memcpy(cells, reinterpret_cast<const char*>(value) + quick.plain.offset, sizeof *cells);
+      return true;
+    case QuickRead::How::kInt:
+      if (!PyLong_CheckExact(value)) return false;
+      if (!PyUnstable_Long_IsCompact(reinterpret_cast<PyLongObject*>(value))) return runtime::unbox(input.kind, value, cells);
+      *cells = PyUnstable_Long_CompactValue(reinterpret_cast<PyLongObject*>(value));
+      return true;
+    default:
+      *cells = reinterpret_cast<int64_t>(value);
+      return runtime::array_matches(value, region.array_checks[input.array_type], exact_strides);
+  }
+}
+
+}  // namespace
+
 bool unbox_inputs(Region& region, HlFrame* frame, int64_t* in, PyObject** objects, bool exact_strides) {
-  PyObject** object = objects;
-  for (const ir::Input& input : region.function->inputs) {
-    const bool fits = unbox_input(region, input, frame, in, object, exact_strides);
-    if (!fits || (input.same_as != ir::kNone && *object != objects[input.same_as])) {
+  const std::vector<ir::Input>& inputs = region.function->inputs;
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    if (!read_input(region, k, frame, in, &objects[k], exact_strides)) {
       PyErr_Clear();
       return false;
     }
-    in += input.parts();
-    ++object;
+    in += region.quick_reads[k].parts;
+  }
+  for (size_t k = 0; region.compares_inputs && k < inputs.size(); ++k) {
+    if (inputs[k].same_as != ir::kNone && objects[k] != objects[inputs[k].same_as]) return false;
   }
   return true;
 }

@@ -51,6 +51,15 @@ struct ExitState {
   uint64_t grow_at = 0;            // at this count the loop is observed again; 0: never
 };
 
+// How one input is read at entry, for those that are read in a moment; the others go by their slot and kind.
+struct QuickRead {
+  enum class How : uint8_t { kGeneral, kPlain, kInt, kArray };
+  How how = How::kGeneral;
+  uint32_t parts = 0;        // cells that it fills
+  int local = 0;             // index into the frame's localsplus
+  runtime::PlainPart plain;  // kPlain
+};
+
 struct Region {
   uint32_t references = 1;  // the loop's, and one per activation
   Loop* loop = nullptr;     // null once the loop has let go
@@ -61,6 +70,8 @@ struct Region {
   std::vector<ExitState> exit_states;
   uint32_t in_cells = 0, out_cells = 0;
   std::vector<runtime::ArrayCheck> array_checks;  // of function->array_types
+  std::vector<QuickRead> quick_reads;             // of function->inputs
+  bool compares_inputs = false;                   // some input must be the object of another
 
   PyObject* globals = nullptr;   // of the frame at recording, if it matters; compared only (namespaces are not owned)
   PyObject* builtins = nullptr;
