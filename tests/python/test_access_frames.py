@@ -352,7 +352,7 @@ def test_iterators_read_set_new():
         it = iter(text)
         next(it)
         assert t.iter_kind(it) == kind and t.seq_read(it) == (text, 1)
-        assert t.seq_set(it, 0) == 1 and list(it) == list(text) and t.seq_read(it)[0] is None
+        assert t.seq_set(it, 0) == 1 and list(it) == list(text) and t.seq_read(it)[0] is NULL
     assert t.iter_kind(iter({})) == t.ITER_OTHER and t.seq_read(iter({})) is None
     assert t.seq_set(iter({}), 1) == 0 and t.range_set(iter([]), 1, 1, 1) == 0
 
