@@ -143,6 +143,12 @@ class Emitter {
   void load(const ir::Op& op, const Mem& from);
   void store(ir::Type type, ir::ValueId value, const Mem& to);
 
+  // ---- emit_objects.cpp
+  void call_object(const void* address, std::initializer_list<Operand> arguments, const Gp& result);
+  void check_type(const Gp& object, ir::ObjectId type, Label otherwise);
+  Mem item_address(const Gp& items, ir::ValueId index, int base);
+  void store_cell(const Mem& cell, ir::ValueId value);
+
   // ---- emit_control.cpp
   struct Copy {
     bool is_float;
@@ -206,6 +212,7 @@ class Emitter {
   Label return_;
   Gp exit_id_;
   Mem activation_slot_;
+  Mem parts_slot_;               // of a value that is boxed
   Gp breaker_;
 };
 

@@ -15,12 +15,18 @@ struct Activation {
   int64_t force_countdown = INT64_MAX;          // forced exits: each guard subtracts 1; at 0 it leaves as if it had failed
   uint32_t forced = 0;                          // set to 1 by the exit that was forced
   uint32_t padding = 0;
+  void** keep_next = nullptr;                   // where the next object that must live until the exit goes; room is made by ObjectFunctions::room
+  void** keep_end = nullptr;
+  void** keep_begin = nullptr;
+  void* context = nullptr;                      // of whoever entered: what ObjectFunctions need
 };
 static_assert(offsetof(Activation, in) == 0);
 static_assert(offsetof(Activation, out) == 8);
 static_assert(offsetof(Activation, breaker) == 16);
 static_assert(offsetof(Activation, force_countdown) == 24);
 static_assert(offsetof(Activation, forced) == 32);
+static_assert(offsetof(Activation, keep_next) == 40);
+static_assert(offsetof(Activation, keep_end) == 48);
 
 // The rule of forced exits, the same for the evaluator and for emitted code: every op for which ir::may_be_forced() holds first subtracts 1
 // from the countdown. When that gives 0, it leaves through its own exit with `forced` set, whatever its operands are, and without
@@ -39,5 +45,34 @@ inline constexpr int kArrayDataOffset = 16;
 inline constexpr int kArrayNdimOffset = 24;
 inline constexpr int kArrayDimsOffset = 32;
 inline constexpr int kArrayStridesOffset = 40;
+
+// Fields of CPython's objects that compiled code reads (checked against CPython's headers in src/runtime): of every object, of lists and tuples,
+// of numbers. An int has its sign (0 positive, 1 zero, 2 negative) and, times 8, its number of digits in the tag; digits have 30 bits.
+inline constexpr int kObjectRefcountOffset = 0;
+inline constexpr int kObjectTypeOffset = 8;
+inline constexpr int kVarSizeOffset = 16;
+inline constexpr int kListItemsOffset = 24;
+inline constexpr int kTupleItemsOffset = 24;
+inline constexpr int kNumberValueOffset = 16;   // float, complex (real, imag), NumPy scalars
+inline constexpr int kLongTagOffset = 16;
+inline constexpr int kLongDigitsOffset = 24;    // bool too: its digit is 0 or 1
+inline constexpr int kLongDigitBits = 30;
+
+// Functions on Python objects that compiled code calls; they never run Python code. All null where there is no Python (hotloop_core's own tests).
+struct ObjectFunctions {
+  void* (*box)(int64_t kind, const int64_t* parts) = nullptr;    // new reference, null: no memory
+  void* (*box_float)(double value) = nullptr;                    // likewise
+  void* (*box_int)(int64_t value) = nullptr;
+  int64_t (*closed)(void* object) = nullptr;                     // may it be dropped without running Python code?
+  int64_t (*room)(Activation* activation) = nullptr;             // makes room for one object to keep; 0: there is none
+  void (*list_set)(Activation* activation, void* list, int64_t index, void* item, int64_t flags) = nullptr;  // as list_set of ops.def
+  void* (*list_put)(void* list, int64_t index, double value) = nullptr;                                      // as list_put; null: leave
+  int64_t (*list_append)(void* list, void* item, int64_t flags) = nullptr;                                   // as list_append; 0: leave
+  const void* float_type = nullptr;
+  int64_t (*array_matches)(void* object, const void* array_type) = nullptr;                                  // as as_array
+};
+
+// Addresses of the helpers of helpers.def.
+struct HelperTable;
 
 }  // namespace hotloop::ir

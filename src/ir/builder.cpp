@@ -98,6 +98,54 @@ void Builder::astore(ArrayTypeId array_type, ValueId array, ValueId value, std::
   append(OpCode::AStore, pykind_info(type.elem).part_type, operands)->access = array_type;
 }
 
+ValueId Builder::object(ObjectId object) {
+  Op* op = append(OpCode::Object, Type::None, {});
+  op->access = object;
+  return op->result();
+}
+ValueId Builder::as_type(ValueId p, ObjectId type, SnapshotId snapshot) {
+  const ValueId v = checked(OpCode::AsType, Type::None, {p}, snapshot);
+  block_->ops.back()->access = type;
+  return v;
+}
+ValueId Builder::as_array(ValueId p, ArrayTypeId type, SnapshotId snapshot) {
+  const ValueId v = checked(OpCode::AsArray, Type::None, {p}, snapshot);
+  block_->ops.back()->access = type;
+  return v;
+}
+ValueId Builder::unbox(Type type, ValueId p, int offset) {
+  const ValueId v = unary(OpCode::Unbox, type, p);
+  block_->ops.back()->imm = offset;
+  return v;
+}
+ValueId Builder::unbox_int(ValueId p, SnapshotId snapshot) { return checked(OpCode::UnboxInt, Type::None, {p}, snapshot); }
+void Builder::droppable(ValueId p, ObjectId expected_type, bool kept, SnapshotId snapshot) {
+  const ValueId operands[] = {p};
+  Op* op = append(OpCode::Droppable, Type::None, operands);
+  op->access = expected_type;
+  op->imm = kept ? 1 : 0;
+  op->snapshot = snapshot;
+}
+ValueId Builder::box(PyKind kind, std::span<const ValueId> parts, SnapshotId snapshot) {
+  Op* op = append(OpCode::Box, Type::None, parts);
+  op->imm = static_cast<int64_t>(kind);
+  op->snapshot = snapshot;
+  return op->result();
+}
+void Builder::list_set(ValueId list, ValueId index, ValueId item, bool takes_over, bool drops_now) {
+  const ValueId operands[] = {list, index, item};
+  append(OpCode::ListSet, Type::None, operands)->imm = (takes_over ? 1 : 0) | (drops_now ? 2 : 0);
+}
+ValueId Builder::list_put(ValueId list, ValueId index, ValueId value, SnapshotId snapshot) {
+  return checked(OpCode::ListPut, Type::F64, {list, index, value}, snapshot);
+}
+void Builder::list_append(ValueId list, ValueId item, bool takes_over, SnapshotId snapshot) {
+  const ValueId operands[] = {list, item};
+  Op* op = append(OpCode::ListAppend, Type::None, operands);
+  op->imm = takes_over ? 1 : 0;
+  op->snapshot = snapshot;
+}
+
 void Builder::guard(ValueId condition, ExitReason reason, SnapshotId snapshot) {
   const ValueId operands[] = {condition};
   Op* op = append(OpCode::Guard, Type::None, operands);

@@ -40,6 +40,21 @@ class Builder {
   ValueId arr_stride(ValueId array, int axis);
   ValueId aload(ArrayTypeId array_type, ValueId array, std::span<const ValueId> indices);
   void astore(ArrayTypeId array_type, ValueId array, ValueId value, std::span<const ValueId> indices);
+  // Objects (see ops.def).
+  ValueId object(ObjectId object);
+  ValueId as_type(ValueId p, ObjectId type, SnapshotId snapshot);
+  ValueId as_array(ValueId p, ArrayTypeId type, SnapshotId snapshot);
+  ValueId unbox(Type type, ValueId p, int offset);
+  ValueId unbox_int(ValueId p, SnapshotId snapshot);
+  ValueId list_len(ValueId list) { return unary(OpCode::ListLen, Type::None, list); }
+  ValueId list_item(ValueId list, ValueId index) { return binary(OpCode::ListItem, Type::None, list, index); }
+  ValueId tuple_item(ValueId tuple, ValueId index) { return binary(OpCode::TupleItem, Type::None, tuple, index); }
+  void droppable(ValueId p, ObjectId expected_type, bool kept, SnapshotId snapshot);
+  ValueId box(PyKind kind, std::span<const ValueId> parts, SnapshotId snapshot);
+  void list_set(ValueId list, ValueId index, ValueId item, bool takes_over, bool drops_now);
+  ValueId list_put(ValueId list, ValueId index, ValueId value, SnapshotId snapshot);
+  void list_append(ValueId list, ValueId item, bool takes_over, SnapshotId snapshot);
+
   void guard(ValueId condition, ExitReason reason, SnapshotId snapshot);
   void fcheck(Type type, ValueId result, std::initializer_list<ValueId> operands, SnapshotId snapshot);
   void poll(SnapshotId snapshot);

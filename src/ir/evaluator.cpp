@@ -14,120 +14,13 @@
 #include <type_traits>
 #include <vector>
 
+#include "ir/evaluator_numbers.h"
 #include "ir/text.h"
 
 namespace hotloop::ir {
 namespace {
 
 enum class Flow : uint8_t { kNext, kYield, kExit };
-
-// The SSE instructions themselves: a compiler may swap the operands of a commutative operation, which shows in NaN payloads.
-#define HL_SSE_BINARY(name, instruction_f64, instruction_f32)                \
-  double name(double a, double b) {                                         \
-    asm(instruction_f64 " %1, %0" : "+x"(a) : "x"(b));                      \
-    return a;                                                               \
-  }                                                                         \
-  float name(float a, float b) {                                            \
-    asm(instruction_f32 " %1, %0" : "+x"(a) : "x"(b));                      \
-    return a;                                                               \
-  }
-HL_SSE_BINARY(sse_add, "addsd", "addss")
-HL_SSE_BINARY(sse_sub, "subsd", "subss")
-HL_SSE_BINARY(sse_mul, "mulsd", "mulss")
-HL_SSE_BINARY(sse_div, "divsd", "divss")
-#undef HL_SSE_BINARY
-
-double sse_sqrt(double a) {
-  asm("sqrtsd %0, %0" : "+x"(a));
-  return a;
-}
-float sse_sqrt(float a) {
-  asm("sqrtss %0, %0" : "+x"(a));
-  return a;
-}
-
-// The value itself; a signalling NaN becomes quiet, as in every SSE operation.
-template <typename Float>
-Float quieted(Float a) {
-  return sse_mul(a, Float(1));
-}
-
-template <typename T>
-struct Tag {
-  using type = T;
-};
-
-// Calls `run` with the C++ type that stands for the machine type; false when it is not among those of the family.
-template <typename Run>
-bool with_int(Type type, Run&& run) {
-  switch (type) {
-    case Type::I8: run(Tag<int8_t>{}); return true;
-    case Type::I16: run(Tag<int16_t>{}); return true;
-    case Type::I32: run(Tag<int32_t>{}); return true;
-    case Type::I64: run(Tag<int64_t>{}); return true;
-    case Type::U8: run(Tag<uint8_t>{}); return true;
-    case Type::U16: run(Tag<uint16_t>{}); return true;
-    case Type::U32: run(Tag<uint32_t>{}); return true;
-    case Type::U64: run(Tag<uint64_t>{}); return true;
-    default: return false;
-  }
-}
-template <typename Run>
-bool with_float(Type type, Run&& run) {
-  if (type == Type::F64) return run(Tag<double>{}), true;
-  if (type == Type::F32) return run(Tag<float>{}), true;
-  return false;
-}
-template <typename Run>
-bool with_scalar(Type type, Run&& run) {
-  if (type == Type::I1) return run(Tag<bool>{}), true;
-  return with_float(type, run) || with_int(type, run);
-}
-
-template <typename T>
-T from_cell(int64_t cell) {
-  if constexpr (std::is_same_v<T, double>) return std::bit_cast<double>(cell);
-  else if constexpr (std::is_same_v<T, float>) return std::bit_cast<float>(static_cast<uint32_t>(cell));
-  else if constexpr (std::is_same_v<T, bool>) return cell != 0;
-  else return static_cast<T>(cell);
-}
-template <typename T>
-int64_t to_cell(T value) {
-  if constexpr (std::is_same_v<T, double>) return std::bit_cast<int64_t>(value);
-  else if constexpr (std::is_same_v<T, float>) return static_cast<int64_t>(std::bit_cast<uint32_t>(value));
-  else return static_cast<int64_t>(value);
-}
-
-template <typename T>
-using UnsignedOf = std::make_unsigned_t<T>;
-
-template <typename T>
-T wrapping_mul(T a, T b) {
-  return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-}
-
-template <typename T>
-T floor_div_int(T a, T b) {
-  if constexpr (std::is_unsigned_v<T>) return static_cast<T>(a / b);
-  else {
-    const T quotient = static_cast<T>(a / b);
-    return a % b != 0 && (a < 0) != (b < 0) ? static_cast<T>(quotient - 1) : quotient;
-  }
-}
-template <typename T>
-T floor_mod_int(T a, T b) {
-  if constexpr (std::is_unsigned_v<T>) return static_cast<T>(a % b);
-  else {
-    if (b == -1) return 0;
-    const T rest = static_cast<T>(a % b);
-    return rest != 0 && (rest < 0) != (b < 0) ? static_cast<T>(rest + b) : rest;
-  }
-}
-
-inline double floor_div_float(double a, double b) { return floordiv_f64(a, b); }
-inline float floor_div_float(float a, float b) { return floordiv_f32(a, b); }
-inline double floor_mod_float(double a, double b) { return floormod_f64(a, b); }
-inline float floor_mod_float(float a, float b) { return floormod_f32(a, b); }
 
 // Whether trunc(value) is a T.
 template <typename T, typename Float>
@@ -426,6 +319,82 @@ Flow Machine::run_Bound(const Op& op) {
     set(op, wrapped);
     return n >= 0 && wrapped >= 0 && wrapped < n;
   });
+}
+
+// ---- objects ----------------------------------------------------------------------------------------------------
+namespace {
+int64_t type_of_object(int64_t object) { return field_at<int64_t>(object, kObjectTypeOffset); }
+void* pointer_of(int64_t cell) { return reinterpret_cast<void*>(cell); }
+}  // namespace
+
+Flow Machine::run_Object(const Op& op) { return set(op, reinterpret_cast<int64_t>(f_.objects[op.access].pointer)); }
+Flow Machine::run_AsType(const Op& op) {
+  return checked(op, [&] {
+    set(op, index(op, 0));
+    return type_of_object(index(op, 0)) == reinterpret_cast<int64_t>(f_.objects[op.access].pointer);
+  });
+}
+Flow Machine::run_AsArray(const Op& op) {
+  return checked(op, [&] {
+    set(op, index(op, 0));
+    return helpers_.objects.array_matches(pointer_of(index(op, 0)), &f_.array_types[op.access]) != 0;
+  });
+}
+Flow Machine::run_Unbox(const Op& op) { return load_any(op, reinterpret_cast<const char*>(index(op, 0)) + op.imm); }
+Flow Machine::run_UnboxInt(const Op& op) {
+  return checked(op, [&] {
+    const int64_t object = index(op, 0);
+    const uint64_t tag = field_at<uint64_t>(object, kLongTagOffset);
+    uint64_t value = 0;
+    for (uint64_t k = 0; k < (tag >> 3) && k < 3; ++k) {
+      const uint64_t digit = field_at<uint32_t>(object, kLongDigitsOffset + static_cast<int>(4 * k));
+      if (k == 2 && digit >= 8) return false;
+      value |= digit << (kLongDigitBits * k);
+    }
+    set(op, static_cast<int64_t>((tag & 3) == 2 ? 0 - value : value));
+    return (tag >> 3) <= 3;
+  });
+}
+Flow Machine::run_ListLen(const Op& op) { return set(op, field_at<int64_t>(index(op, 0), kVarSizeOffset)); }
+Flow Machine::run_ListItem(const Op& op) {
+  require(index(op, 1) >= 0 && index(op, 1) < field_at<int64_t>(index(op, 0), kVarSizeOffset), op, "index out of range");
+  return set(op, field_at<const int64_t*>(index(op, 0), kListItemsOffset)[index(op, 1)]);
+}
+Flow Machine::run_TupleItem(const Op& op) {
+  require(index(op, 1) >= 0 && index(op, 1) < field_at<int64_t>(index(op, 0), kVarSizeOffset), op, "index out of range");
+  return set(op, field_at<int64_t>(index(op, 0), kTupleItemsOffset + static_cast<int>(8 * index(op, 1))));
+}
+Flow Machine::run_Droppable(const Op& op) {
+  return checked(op, [&] {
+    const bool expected = type_of_object(index(op, 0)) == reinterpret_cast<int64_t>(f_.objects[op.access].pointer);
+    if (!expected && helpers_.objects.closed(pointer_of(index(op, 0))) == 0) return false;
+    return op.imm == 0 || activation_->keep_next != activation_->keep_end || helpers_.objects.room(activation_) != 0;
+  });
+}
+Flow Machine::run_Box(const Op& op) {
+  return checked(op, [&] {
+    int64_t parts[3] = {};
+    for (size_t k = 0; k < op.operands.size(); ++k) parts[k] = cells_[op.operands[k]];
+    void* object = helpers_.objects.box(op.imm, parts);
+    set(op, reinterpret_cast<int64_t>(object));
+    return object != nullptr;
+  });
+}
+Flow Machine::run_ListSet(const Op& op) {
+  require(index(op, 1) >= 0 && index(op, 1) < field_at<int64_t>(index(op, 0), kVarSizeOffset), op, "index out of range");
+  helpers_.objects.list_set(activation_, pointer_of(index(op, 0)), index(op, 1), pointer_of(index(op, 2)), op.imm);
+  return Flow::kNext;
+}
+Flow Machine::run_ListPut(const Op& op) {
+  return checked(op, [&] {
+    require(index(op, 1) >= 0 && index(op, 1) < field_at<int64_t>(index(op, 0), kVarSizeOffset), op, "index out of range");
+    void* object = helpers_.objects.list_put(pointer_of(index(op, 0)), index(op, 1), get<double>(op, 2));
+    set(op, reinterpret_cast<int64_t>(object));
+    return object != nullptr;
+  });
+}
+Flow Machine::run_ListAppend(const Op& op) {
+  return checked(op, [&] { return helpers_.objects.list_append(pointer_of(index(op, 0)), pointer_of(index(op, 1)), op.imm) != 0; });
 }
 
 char* Machine::element(const Op& op, size_t first_index) {

@@ -21,6 +21,13 @@ ExitReason reason_of(const Op& op) {
     case OpCode::Exit: return static_cast<ExitReason>(op.imm);
     case OpCode::Bound: return ExitReason::Bounds;
     case OpCode::Poll: return ExitReason::Breaker;
+    case OpCode::AsType:
+    case OpCode::AsArray: return ExitReason::TypeChange;
+    case OpCode::UnboxInt: return ExitReason::Overflow;
+    case OpCode::Droppable:
+    case OpCode::Box:
+    case OpCode::ListPut:
+    case OpCode::ListAppend: return ExitReason::Unsupported;
     default: return op.imm != 0 ? static_cast<ExitReason>(op.imm) : ExitReason::Overflow;  // checked arithmetic
   }
 }

@@ -1,12 +1,14 @@
 // The leaf numeric helpers owned by the core (helpers.def, owner core) and the table of helper addresses.
-// Needs ir/types.h. Promises: exactly the results of CPython and NumPy for the arguments that helpers.def allows; no state, no errno use by callers.
+// Needs ir/types.h, ir/activation.h. Promises: exactly the results of CPython and NumPy for the arguments that helpers.def allows; no state, no errno use by callers.
 #pragma once
+#include "ir/activation.h"
 #include "ir/types.h"
 
 namespace hotloop::ir {
 
 struct HelperTable {
   const void* address[kHelperCount] = {};  // null: not available (a call to it is refused when the region is built)
+  ObjectFunctions objects;
   const void* at(HelperId id) const { return address[static_cast<int>(id)]; }
 };
 HelperTable core_helpers();

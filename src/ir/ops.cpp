@@ -31,8 +31,16 @@ Attribute attribute_of(OpCode code) {
     case OpCode::Call: return Attribute::kHelper;
     case OpCode::ArrDim:
     case OpCode::ArrStride: return Attribute::kAxis;
+    case OpCode::AsArray:
     case OpCode::ALoad:
     case OpCode::AStore: return Attribute::kArrayType;
+    case OpCode::Object:
+    case OpCode::AsType:
+    case OpCode::Droppable: return Attribute::kObject;
+    case OpCode::Box: return Attribute::kPyKind;
+    case OpCode::Unbox:
+    case OpCode::ListSet:
+    case OpCode::ListAppend: return Attribute::kNumber;
     case OpCode::Load:
     case OpCode::Store: return Attribute::kAddress;
     case OpCode::Guard:

@@ -17,7 +17,15 @@ enum Effects : uint16_t {
   kPoll = 1 << 4,         // must stay where it is
   kTerminator = 1 << 5,   // last op of a block, only there
   kStructured = 1 << 6,   // owns blocks
+  kReadsObject = 1 << 7,  // reads items of lists and tuples: ordered against kWritesObject
+  kWritesObject = 1 << 8, // changes items of lists
+  kReadsShape = 1 << 9,   // reads length or place of a list's items: ordered against kWritesShape, else movable like a pure op
+  kWritesShape = 1 << 10, // changes them
+  kAllocates = 1 << 11,   // makes a new object each time: not merged
 };
+// An exit to a state before such an op may not be taken behind it.
+inline constexpr uint16_t kWrites = kWritesArray | kWritesObject | kWritesShape;
+inline constexpr uint16_t kStays = kWrites | kAllocates;  // nothing that may leave moves across it
 
 enum class FpRule : uint8_t { none, silent };
 
@@ -44,7 +52,7 @@ const OpInfo& op_info(OpCode code);
 bool op_from_text(std::string_view text, OpCode* out);
 
 // What an op's imm and access fields mean.
-enum class Attribute : uint8_t { kNone, kBits, kHelper, kAxis, kArrayType, kAddress, kReason };
+enum class Attribute : uint8_t { kNone, kBits, kHelper, kAxis, kArrayType, kAddress, kReason, kObject, kPyKind, kNumber };
 Attribute attribute_of(OpCode code);
 
 // The machine type that a letter of the operands or result column stands for; None for '*' and '-'.

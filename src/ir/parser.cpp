@@ -130,6 +130,12 @@ class Parser {
     named("an exit reason", [&](std::string_view text) { return exit_reason_from_name(text, &found); });
     imm = static_cast<int64_t>(found);
   }
+  void kind_number(int64_t& imm) {
+    PyKind found{};
+    py_kind(found);
+    imm = static_cast<int64_t>(found);
+  }
+  void one(int64_t& imm) { imm = 1; }
   void bits(Type type, int64_t& imm) {
     if (peek().kind != TokenKind::kNumber && peek().kind != TokenKind::kWord) return fail("expected a constant");
     if (!parse_constant(type, peek().text, &imm)) return fail("not a constant of type " + std::string(type_info(type).text));

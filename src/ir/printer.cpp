@@ -93,6 +93,8 @@ class Printer {
   void reason(int64_t imm) {
     token(imm >= 0 && imm < kExitReasonCount ? exit_reason_name(static_cast<ExitReason>(imm)) : std::string_view("none"));
   }
+  void kind_number(int64_t imm) { token(pykind_info(static_cast<PyKind>(imm)).text); }
+  void one(int64_t) {}
   void bits(Type type, int64_t imm) { token(constant_text(type, imm)); }
 
   // Lists

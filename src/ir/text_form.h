@@ -144,9 +144,11 @@ void plain_op(Io& io, auto& f, auto& op) {
   const Attribute attribute = attribute_of(op.code);
   if (attribute == Attribute::kHelper) io.item(), io.helper(op.imm);
   if (attribute == Attribute::kArrayType) io.item(), io.array_type(op.access);
+  if (attribute == Attribute::kObject) io.item(), io.object(op.access);
+  if (attribute == Attribute::kPyKind) io.item(), io.kind_number(op.imm);
   io.operands(op.operands);
   if (attribute == Attribute::kBits) io.item(), io.bits(op.type, op.imm);
-  if (attribute == Attribute::kAxis) io.item(), io.number(op.imm);
+  if (attribute == Attribute::kAxis || attribute == Attribute::kNumber) io.item(), io.number(op.imm);
   if (attribute == Attribute::kReason) io.item(), io.reason(op.imm);
   if (attribute == Attribute::kAddress) {
     io.item(), io.word("scale"), io.number(op.access);
@@ -154,6 +156,7 @@ void plain_op(Io& io, auto& f, auto& op) {
   }
   if (op.has(kExits)) io.item(), io.snapshot(op.snapshot);
   io.end_items();
+  if (op.code == OpCode::Droppable && io.optional("kept", op.imm != 0)) io.one(op.imm);
   if (is_checked_arithmetic(op.code) && io.optional("as", op.imm != 0)) io.reason(op.imm);
   (void)f;
 }

@@ -54,6 +54,7 @@ bool type_allowed(OpCode code, Type type) {
       return type != Type::None;
     case OpCode::Lt: case OpCode::Le: case OpCode::Gt: case OpCode::Ge: case OpCode::Conv:
       return is_int(type) || is_float(type) || is_i1;
+    case OpCode::ListPut: return type == Type::F64;
     default:
       return !has_type_suffix(code) || type != Type::None;
   }
@@ -123,6 +124,7 @@ class Verifier {
   void check_types(const Op& op);
   void check_attribute(const Op& op);
   void check_array_access(const Op& op);
+  void check_box(const Op& op);
   void check_conv(const Op& op);
   void check_call(const Op& op);
   void check_structured(const Op& op);
@@ -212,6 +214,14 @@ void Verifier::check_attribute(const Op& op) {
       if (op.access != 1 && op.access != 2 && op.access != 4 && op.access != 8) fail(op, "scale must be 1, 2, 4 or 8");
       if (op.imm != static_cast<int32_t>(op.imm)) fail(op, "the displacement must fit 32 bits");
       break;
+    case Attribute::kObject:
+      if (op.access >= f_.objects.size()) fail(op, "unknown object");
+      break;
+    case Attribute::kPyKind: check_box(op); break;
+    case Attribute::kNumber:
+      if (op.code == OpCode::Unbox && (op.imm < 0 || op.imm > 64)) fail(op, "there is no such field");
+      if (op.code != OpCode::Unbox && (op.imm < 0 || op.imm > 3)) fail(op, "there is no such flag");
+      break;
     case Attribute::kReason:
       if (op.imm < 0 || op.imm >= kExitReasonCount) fail(op, "there is no such exit reason");
       break;
@@ -230,6 +240,7 @@ void Verifier::check_attribute(const Op& op) {
 
 void Verifier::check_array_access(const Op& op) {
   if (op.access >= f_.array_types.size()) return fail(op, "unknown array type");
+  if (op.code == OpCode::AsArray) return;
   const ArrayType& type = f_.array_types[op.access];
   const PyKindInfo& elem = pykind_info(type.elem);
   if (elem.parts != 1 || elem.part_type != op.type) return fail(op, "the array's elements are not " + type_text(op.type));
@@ -244,6 +255,15 @@ void Verifier::check_array_access(const Op& op) {
   if (param == params.end()) return;
   const ArrayTypeId known = param_array_type_[static_cast<size_t>(param - params.begin())];
   if (known != op.access) fail(op, known == kNone ? "the input is not an array" : "the array came in with another array type");
+}
+
+void Verifier::check_box(const Op& op) {
+  if (op.imm < 0 || op.imm > static_cast<int64_t>(PyKind::NpComplex128)) return fail(op, "a value of this kind cannot be boxed");
+  const PyKindInfo& kind = pykind_info(static_cast<PyKind>(op.imm));
+  if (kind.parts == 0 || op.operands.size() != static_cast<size_t>(kind.parts)) return fail(op, "does not have the kind's parts");
+  for (ValueId v : op.operands) {
+    if (f_.type_of(v) != kind.part_type) return fail(op, value_text(v) + " is not a part of the kind");
+  }
 }
 
 void Verifier::check_conv(const Op& op) {
@@ -332,7 +352,7 @@ void Verifier::check_poll(const Op& op, const Block& block, size_t position, con
 }
 
 bool contains_store(const Op& op) {
-  if (op.has(kWritesArray)) return true;
+  if ((op_info(op.code).effects & kWrites) != 0) return true;
   for (const Block* block : op.blocks) {
     for (const Op* inner : block->ops) {
       if (contains_store(*inner)) return true;

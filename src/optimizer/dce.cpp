@@ -51,7 +51,7 @@ class DeadCode {
         def_[op->results[k]] = op;
         index_[op->results[k]] = static_cast<uint32_t>(k);
       }
-      if (op->has(kExits) || op->has(kWritesArray)) mark_op(op);
+      if ((op_info(op->code).effects & (kExits | kWrites)) != 0) mark_op(op);
       for (Block* inner : op->blocks) collect(*inner, op);
     }
   }

@@ -94,6 +94,7 @@ class Editor {
 bool is_speculatable(const Editor& editor, const Op& op);
 // Same value whenever it runs with the same operands (pure ops and array header reads).
 inline bool is_movable(const Op& op) { return (ir::op_info(op.code).effects & ~ir::kReadsHeader) == 0; }
+inline bool reads_shape(const Op& op) { return ir::op_info(op.code).effects == ir::kReadsShape; }  // movable within what does not write it
 
 // True when the block or a block inside it has an op with one of these effects.
 bool has_effect_inside(const Block& block, uint16_t effects);

@@ -267,6 +267,7 @@ bool Facts::not_negative(ValueId v, int depth) const {
   switch (op->code) {
     case OpCode::Const: return op->imm >= 0;
     case OpCode::ArrDim:
+    case OpCode::ListLen:
     case OpCode::Bound: return true;
     case OpCode::Conv: {
       const Type from = editor_.function().type_of(op->operands[0]);

@@ -202,6 +202,7 @@ void Facts::define(const Op& op) {
     case OpCode::Add: case OpCode::AddO: case OpCode::Sub: case OpCode::SubO: define_sum(op, r); break;
     case OpCode::FloorDiv: case OpCode::FloorMod: define_division(op, r); break;
     case OpCode::Select: define_select(op, r); break;
+    case OpCode::ListLen:
     case OpCode::ArrDim: refine(r, {0, type_interval(Type::I64).hi}); break;
     case OpCode::Bound: {
       const ValueId i = editor_.find(op.operands[0]);

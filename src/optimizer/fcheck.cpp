@@ -43,7 +43,7 @@ class FloatChecks {
         continue;
       }
       const bool passes = op->code == OpCode::Guard || op->code == OpCode::Bound || op->has(kExits);
-      if (op->has(kWritesArray) || op->has(kStructured) || op->has(kTerminator) || op->has(kPoll)) {
+      if ((op_info(op->code).effects & kStays) != 0 || op->has(kStructured) || op->has(kTerminator) || op->has(kPoll)) {
         flush(b.ops);
       } else if (passes && !pending_.empty()) {
         op->snapshot = pending_.front()->snapshot;

@@ -160,10 +160,10 @@ class ValueNumbering {
       structured(op);
       return true;
     }
-    if (op.has(kWritesArray)) {
-      store(op);
-      return true;
-    }
+    if (op.has(kWritesArray)) store(op);
+    if (op.has(kWritesObject)) objects_ = ++versions_;
+    if (op.has(kWritesShape)) shapes_ = ++versions_;
+    if ((op_info(op.code).effects & kStays) != 0) return true;
     switch (op.code) {
       case OpCode::Const:
       case OpCode::Poll:
@@ -195,7 +195,7 @@ class ValueNumbering {
     key->type = op.type;
     key->access = op.access;
     key->imm = op.has(kExits) ? 0 : op.imm;  // the reason of an exit
-    key->memory = op.has(kReadsArray) ? memory_ : 0;
+    key->memory = op.has(kReadsArray) ? memory_ : op.has(kReadsObject) ? objects_ : op.has(kReadsShape) ? shapes_ : 0;
     key->count = static_cast<uint8_t>(op.operands.size());
     key->operands.fill(0);
     std::copy(op.operands.begin(), op.operands.end(), key->operands.begin());
@@ -287,17 +287,25 @@ class ValueNumbering {
   }
 
   void structured(Op& op) {
-    const uint32_t before = memory_;
-    bool writes = false;
-    for (Block* inner : op.blocks) writes = writes || has_effect_inside(*inner, kWritesArray);
+    constexpr Effects kEffects[] = {kWritesArray, kWritesObject, kWritesShape};
+    uint32_t* const memories[] = {&memory_, &objects_, &shapes_};
+    uint32_t before[3];
+    bool writes[3];
+    for (size_t m = 0; m < 3; ++m) {
+      before[m] = *memories[m];
+      writes[m] = std::any_of(op.blocks.begin(), op.blocks.end(), [&](Block* inner) { return has_effect_inside(*inner, kEffects[m]); });
+    }
+    auto next_version = [&](bool needed) {
+      for (size_t m = 0; m < 3; ++m) *memories[m] = writes[m] && needed ? ++versions_ : before[m];
+    };
     for (size_t k = 0; k < op.blocks.size(); ++k) {
       const Scope scope = open();
-      memory_ = writes && is_loop(op) ? ++versions_ : before;
+      next_version(is_loop(op));
       if (op.code == OpCode::If) assume(op.operands[0], k == 0);
       block(*op.blocks[k]);
       close(scope);
     }
-    memory_ = writes ? ++versions_ : before;
+    next_version(true);
     if (op.code != OpCode::If) return;
     // A side that always leaves: after the if, the other one was taken.
     if (ends_in_exit(*op.blocks[0]) && !ends_in_exit(*op.blocks[1])) assume(op.operands[0], false);
@@ -309,7 +317,9 @@ class ValueNumbering {
   ScopedTable table_;
   std::unordered_map<ValueId, ValueId> pins_;
   std::vector<ValueId> pin_trail_;
-  uint32_t memory_ = 0;
+  uint32_t memory_ = 0;   // versions of arrays, of list items, of list lengths
+  uint32_t objects_ = 0;
+  uint32_t shapes_ = 0;
   uint32_t versions_ = 0;
 };
 

@@ -31,6 +31,7 @@ class InvariantMotion {
   uint32_t needed_depth(const Op& op) const {
     uint32_t depth = 0;
     for (ValueId v : op.operands) depth = std::max(depth, depth_[v]);
+    if (reads_shape(op)) depth = std::max(depth, shape_depth_);
     return depth;
   }
 
@@ -54,7 +55,7 @@ class InvariantMotion {
     b.ops.reserve(old.size());
     const uint32_t here = static_cast<uint32_t>(preheaders_.size());
     for (Op* op : old) {
-      if (op->code != OpCode::Const && (is_speculatable(editor_, *op) || op->code == OpCode::Call)) {
+      if (op->code != OpCode::Const && (is_speculatable(editor_, *op) || reads_shape(*op) || op->code == OpCode::Call)) {
         const uint32_t depth = target_depth(*op, if_depth);
         if (depth < here) {
           for (ValueId v : op->results) depth_[v] = depth;
@@ -71,7 +72,10 @@ class InvariantMotion {
         Ops preheader;
         preheaders_.push_back(&preheader);
         for (ValueId v : op->blocks[0]->params) depth_[v] = here + 1;
+        const uint32_t shape_depth = shape_depth_;
+        if (has_effect_inside(*op->blocks[0], kWritesShape)) shape_depth_ = here + 1;
         block(*op->blocks[0], if_depth);
+        shape_depth_ = shape_depth;
         preheaders_.pop_back();
         b.ops.insert(b.ops.end(), preheader.begin(), preheader.end());
       }
@@ -83,6 +87,7 @@ class InvariantMotion {
   Editor editor_;
   std::vector<uint32_t> depth_;      // by value: number of loops around its definition
   std::vector<Ops*> preheaders_;     // one per loop around the current place, outermost first
+  uint32_t shape_depth_ = 0;         // of the innermost loop around the current place that changes a list's length
   bool moved_ = false;
 };
 

@@ -80,7 +80,7 @@ class Simplifier {
   ValueId simpler(Op& op, Ops& out) {
     int64_t bits[3];
     size_t known = 0;
-    if (op.operands.size() <= 3 && op.code != OpCode::Call && !op.has(kReadsArray)) {
+    if (op.operands.size() <= 3 && op.code != OpCode::Call && !op.has(kReadsArray) && (op_info(op.code).effects & kStays) == 0) {
       for (ValueId v : op.operands) {
         const auto c = editor_.const_bits(v);
         if (!c) break;

@@ -6,6 +6,7 @@
 
 #include "ir/activation.h"
 #include "runtime/numpy_api.h"
+#include "runtime/objects.h"
 
 namespace hotloop::runtime {
 namespace {
@@ -19,7 +20,7 @@ static_assert(sizeof(npy_intp) == 8 && sizeof(long) == 8);
 // Filled once by import_numpy, read-only afterwards.
 struct Imported {
   bool done = false;
-  PyTypeObject* types[static_cast<int>(ir::PyKind::Tuple) + 1] = {};
+  PyTypeObject* types[static_cast<int>(ir::PyKind::Either) + 1] = {};
   ir::HelperTable helpers;
 };
 Imported imported;
@@ -58,6 +59,8 @@ void fill_types() {
   set(PyKind::Char, &PyUnicode_Type);
   set(PyKind::Str, &PyUnicode_Type);
   set(PyKind::Bytes, &PyBytes_Type);
+  set(PyKind::List, &PyList_Type);
+  set(PyKind::TupleObject, &PyTuple_Type);
 }
 
 // The header says where the fields of an array are; a small array says whether this NumPy agrees.
@@ -85,6 +88,7 @@ bool import_numpy() {
   if (!layout_is_as_expected()) return false;
   fill_types();
   imported.helpers = ir::core_helpers();
+  imported.helpers.objects = object_functions();
   find_numpy_loops(&imported.helpers);
   if (PyErr_Occurred()) return false;
   imported.done = true;

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "runtime/box.h"
+#include "runtime/objects.h"
 #include "tracer/iterators.h"
 #include "tracer/runtime.h"
 
@@ -30,6 +31,7 @@ struct Leaving {
   PyObject** boxes;   // per shared box, borrowed from `made` or owned extra references
   PyObject** dropped; // old values, owned
   int dropped_count;
+  ir::Activation* activation;  // keeps what native code dropped
 };
 
 PyObject* object_at(const Region& region, uint32_t id) { return static_cast<PyObject*>(region.function->objects[id].pointer); }
@@ -90,6 +92,8 @@ bool make(Leaving& l, const PlanValue& value, PyObject** result) {
     case ir::PyKind::Array:
     case ir::PyKind::Str:
     case ir::PyKind::Bytes:
+    case ir::PyKind::List:
+    case ir::PyKind::TupleObject:
     case ir::PyKind::Object: object = Py_NewRef(cell_object(l, value.out[0])); break;
     case ir::PyKind::Tuple:
       if (!make_tuple(l, value, &object)) return false;
@@ -212,13 +216,14 @@ void rebuild_stack(Leaving& l, const PlanFrame& frame, PyObject** scratch) {
 }
 
 void drop_old_values(Leaving& l) {
-  if (l.dropped_count == 0) return;
+  if (l.dropped_count == 0 && l.activation->keep_begin == nullptr) return;
   PyObject* error = hl_has_exception(l.ts) ? PyErr_GetRaisedException() : nullptr;
   const int tracing = hl_tracing_swap(l.ts, 0);
   for (int k = 0; k < l.dropped_count; ++k) Py_DECREF(l.dropped[k]);
+  l.dropped_count = 0;
+  runtime::drop_kept(l.activation);
   hl_tracing_swap(l.ts, tracing);
   if (error != nullptr || hl_has_exception(l.ts)) PyErr_SetRaisedException(error);
-  l.dropped_count = 0;
 }
 
 // What the callback returns when an exception is set that was raised at `unit` of the live frame.
@@ -329,13 +334,13 @@ PyObject* rebuild(Leaving& l, PyObject** scratch) {
 
 }  // namespace
 
-PyObject* leave(Runtime& rt, PyThreadState* ts, HlFrame* frame, Region& region, uint32_t exit_id, const int64_t* out, PyObject* const* inputs) {
+PyObject* leave(Runtime& rt, PyThreadState* ts, HlFrame* frame, Region& region, uint32_t exit_id, ir::Activation* activation, PyObject* const* inputs) {
   const ExitPlan& plan = exit_plan(region, exit_id);
   const size_t slots = plan.slots.size();
   const size_t stack = static_cast<size_t>(std::max(hl_stack_depth(frame), plan.frames[0].stack_depth));
   // made, dropped (at most two per slot, and each old stack item), boxes, scratch
   auto** block = static_cast<PyObject**>(alloca(sizeof(PyObject*) * (slots * 3 + plan.box_count + stack * 2 + 1)));
-  Leaving l{rt, ts, frame, region, plan, out, inputs, block, block + slots, block + slots + plan.box_count, 0};
+  Leaving l{rt, ts, frame, region, plan, activation->out, inputs, block, block + slots, block + slots + plan.box_count, 0, activation};
   PyObject** scratch = l.dropped + slots * 2 + stack;
   if (!make_all(l)) {
     PyErr_Clear();
@@ -343,6 +348,7 @@ PyObject* leave(Runtime& rt, PyThreadState* ts, HlFrame* frame, Region& region, 
     rt.ballast = nullptr;
     if (!make_all(l)) {
       // Not even the reserve was enough. What native code has computed since entry is lost to the variables, as the MemoryError tells.
+      drop_old_values(l);
       return deliver(l, hl_frame_unit(frame));
     }
   }

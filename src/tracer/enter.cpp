@@ -152,7 +152,7 @@ PyObject* run_region(Runtime& rt, PyThreadState* ts, HlFrame* frame, Region& reg
               std::string(ir::exit_reason_text(region.exits[exit_id].reason)).c_str(), forced ? " (forced)" : "",
               static_cast<unsigned long long>(cycles));
   if (!forced) judge_exit(rt, ts, region, exit_id, cycles);
-  PyObject* result = leave(rt, ts, frame, region, exit_id, out, objects);
+  PyObject* result = leave(rt, ts, frame, region, exit_id, &activation, objects);
   release_region(rt, &region);
   return result;
 }

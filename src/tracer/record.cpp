@@ -37,6 +37,8 @@ ir::ObjectId Recorder::object(PyObject* object) {
     utf8 = PyUnicode_AsUTF8(reinterpret_cast<PyFunctionObject*>(object)->func_qualname);
   } else if (PyCode_Check(object)) {
     utf8 = PyUnicode_AsUTF8(reinterpret_cast<PyCodeObject*>(object)->co_qualname);
+  } else if (PyType_Check(object)) {
+    text = reinterpret_cast<PyTypeObject*>(object)->tp_name;
   } else if (PyModule_CheckExact(object)) {
     utf8 = PyModule_GetName(object);
   } else if (PyCFunction_CheckExact(object)) {
@@ -112,7 +114,6 @@ Sym Recorder::entry_value(ir::Slot slot, PyObject* value, bool any_type) {
   if (value != nullptr) {
     ir::ArrayType array_type;
     input.kind = any_type ? PyKind::Object : classify(value, &array_type);
-    if (input.kind == PyKind::Tuple) input.kind = PyKind::Object;
     bool text = slot.kind == ir::SlotKind::kSeqArray || text_slots_.count(key) != 0;
     if (text && PyUnicode_CheckExact(value) && PyUnicode_IS_COMPACT_ASCII(value)) input.kind = PyKind::Str;
     if (input.kind == PyKind::Object && !any_type && compared_by_identity(value)) input.kind = PyKind::Const;
@@ -123,6 +124,7 @@ Sym Recorder::entry_value(ir::Slot slot, PyObject* value, bool any_type) {
     }
   }
   s.kind = input.kind;
+  s.sample = value;
   s.input = static_cast<uint32_t>(function_->inputs.size());
   for (uint32_t k = 0; k < input.parts(); ++k) {
     s.v[k] = function_->new_value(ir::pykind_info(input.kind).part_type);

@@ -75,6 +75,7 @@ Result<Recorder::Step> Recorder::step_call(State& state, const HlInstr& in) {
     pop_push(state, drop, *r);
     return Step::kNext;
   }
+  if (names == nullptr && is_list_append(callable.object, args)) return list_append(state, args, drop);
   if (!PyFunction_Check(callable.object)) return refuse(RefusalReason::kUnsupportedCall, callable_text(callable.object));
   return inline_call(state, in, callable.object, args, names, drop);
 }

@@ -17,11 +17,16 @@ constexpr int kMaxSplits = 3;  // nested
 
 bool may_be_either(const Sym& s) { return !ir::is_iterator(s.kind) && !is_untouched(s); }
 
+// The same number, but `like` says less about the object that it is.
+bool same_but_object(const Sym& s, const Sym& like) {
+  return s.kind == like.kind && !is_untouched(s) && !is_untouched(like) && !s.items && like.obj != ir::kNoValue && !like.sure;
+}
+
 int forms(const Sym& s) { return s.kind == PyKind::Either ? forms((*s.items)[0]) + forms((*s.items)[1]) : 1; }
 
 // Can `s` stand in a slot of the form `like`?
 bool fits(const Sym& s, const Sym& like) {
-  if (same_shape(s, like)) return true;
+  if (same_shape(s, like) || same_but_object(s, like)) return true;
   return like.kind == PyKind::Either && (fits(s, (*like.items)[0]) || fits(s, (*like.items)[1]));
 }
 
@@ -92,6 +97,16 @@ bool Recorder::fits_form(const Sym& s, const Sym& like) { return fits(s, like); 
 std::optional<Sym> Recorder::common_form(const Sym& a, const Sym& b) {
   if (fits(b, a)) return a;
   if (fits(a, b)) return b;
+  if (a.kind == b.kind && a.obj != ir::kNoValue && b.obj != ir::kNoValue) {  // both sure is the same shape
+    Sym s = a;
+    s.sure = false;
+    return s;
+  }
+  if (a.kind == b.kind && (a.obj != ir::kNoValue || b.obj != ir::kNoValue)) {
+    Sym s = a.obj != ir::kNoValue ? a : b;
+    s.sure = false;
+    return s;
+  }
   if (!may_be_either(a) || !may_be_either(b) || forms(a) + forms(b) > kMaxForms) return std::nullopt;
   Sym s;
   s.kind = PyKind::Either;
@@ -109,6 +124,7 @@ Sym Recorder::dummy_form(const Sym& like) {
 void Recorder::collect_parts_types(const Sym& like, std::vector<ValueId>* out) {
   const ir::PyKindInfo& info = ir::pykind_info(like.kind);
   for (int k = 0; k < info.parts; ++k) out->push_back(dummy(info.part_type));
+  if (like.obj != ir::kNoValue) out->push_back(dummy(ir::Type::Ptr));
   if (!like.items) return;
   for (const Sym& item : *like.items) collect_parts_types(item, out);
 }
@@ -116,6 +132,13 @@ void Recorder::collect_parts_types(const Sym& like, std::vector<ValueId>* out) {
 // `s` in the form `like`, which it fits; emits constants into the current block.
 Sym Recorder::coerce(const Sym& s, const Sym& like) {
   if (same_shape(s, like)) return s;
+  if (same_but_object(s, like)) {
+    Sym out = s;
+    if (out.obj == ir::kNoValue) out.obj = known_pointer(s);
+    if (out.obj == ir::kNoValue) out.obj = dummy(ir::Type::Ptr);
+    out.sure = false;
+    return out;
+  }
   bool first = fits(s, (*like.items)[0]);
   Sym out;
   out.kind = PyKind::Either;

@@ -142,7 +142,9 @@ Result<bool> Recorder::check_latch(State& state, LoopContext& loop) {
     }
     came = resolve(ref, came);
     if (fits_form(came, had)) continue;
-    bool may_widen = (!is_live(head, ref, latch) || (!outermost && !loop.may_peel)) && common_form(had, came).has_value();
+    // The same number, of which it is known or not which object it is.
+    bool object_only = came.kind == had.kind && !came.items && (came.obj != ir::kNoValue || had.obj != ir::kNoValue);
+    bool may_widen = (object_only || !is_live(head, ref, latch) || (!outermost && !loop.may_peel)) && common_form(had, came).has_value();
     if (may_widen) {
       loop.widen.emplace_back(ref, came);
     } else {
@@ -179,6 +181,7 @@ Result<Ways> Recorder::run_block(State state, int block, int first) {
     current_op_unit_ = in.op_unit;
     before_ = ir::kNoSnapshot;
     builder_.set_line(line_here());
+    if (asks_for_objects(state)) before();  // emits ops: they must stand in front of whatever the instruction does
     for (ValueId flag = flag_looked_into(state, in); flag != ir::kNoValue; flag = flag_looked_into(state, in)) {
       auto sides = split(state, flag, block, k);
       if (!sides) return sides.refusal();

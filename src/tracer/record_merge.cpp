@@ -98,6 +98,7 @@ Way* find_way(Ways& ways, const Place& place) {
 void replace_parts(Sym& s, const std::vector<ValueId>& parts, size_t* at) {
   int n = ir::pykind_info(s.kind).parts;
   for (int k = 0; k < n; ++k) s.v[k] = parts[(*at)++];
+  if (s.obj != ir::kNoValue) s.obj = parts[(*at)++];
   if (!s.items) return;
   s.items = std::make_shared<std::vector<Sym>>(*s.items);
   for (Sym& item : *s.items) replace_parts(item, parts, at);

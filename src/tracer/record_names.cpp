@@ -70,7 +70,7 @@ Result<Sym> Recorder::load_from(State& state, PyObject* dict, PyObject* builtins
     if (!stored && value != nullptr) {
       ir::ArrayType type;
       PyKind kind = classify(value, &type);
-      variable = kind != PyKind::Object && kind != PyKind::Const && kind != PyKind::None_ && kind != PyKind::Tuple;
+      variable = kind != PyKind::Object && kind != PyKind::Const && kind != PyKind::None_ && kind != PyKind::TupleObject;
     }
     if (variable) k = name_var(dict, name, true);
   }
@@ -176,6 +176,10 @@ Result<Recorder::Step> Recorder::load_attribute(State& state, const HlInstr& in)
     PyObject* found = look_up(dict, name);
     if (found == nullptr) return refuse(RefusalReason::kUnsupportedAttribute, text_of(name));
     value = namespace_constant(dict, nullptr, name, found);
+  } else if (PyObject* method = o.kind == PyKind::List && in.arg2 == 1 ? list_method(name) : nullptr; method != nullptr) {
+    state.top().stack.back() = known(*this, method);
+    push(state, o);
+    return Step::kNext;
   } else {
     value = attribute(*this, o, name);
   }

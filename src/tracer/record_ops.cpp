@@ -228,6 +228,19 @@ Result<Recorder::Step> Recorder::step_container(State& state, const HlInstr& in)
     }
     case HL_UNPACK_SEQUENCE: {
       Sym s = peek(state, 1);
+      if (is_sequence_object(s.kind)) {
+        ValueId fits = builder_.binary(ir::OpCode::Eq, ir::Type::I64, object_length(*this, s), builder_.const_i64(in.arg));
+        builder_.guard(fits, ExitReason::TypeChange, before());
+        std::vector<Sym> items;
+        for (int k = 0; k < in.arg; ++k) {
+          auto item = sequence_item(*this, s, builder_.const_i64(k), sample_item(s, k));
+          if (!item) return item.refusal();
+          items.push_back(*item);
+        }
+        pop(state);
+        for (size_t k = items.size(); k-- > 0;) push(state, items[k]);
+        return Step::kNext;
+      }
       if (s.kind != PyKind::Tuple) return refuse(RefusalReason::kUnsupportedType, "unpacking of " + kind_text(s));
       if (s.items->size() != static_cast<size_t>(in.arg)) return leave_here(ExitReason::Unsupported);
       pop(state);
@@ -241,6 +254,7 @@ Result<Recorder::Step> Recorder::step_container(State& state, const HlInstr& in)
       return Step::kNext;
     }
     case HL_STORE_SUBSCR: {
+      if (peek(state, 2).kind == PyKind::List) return store_item(state);
       auto done = store_subscript(*this, peek(state, 2), peek(state, 1), peek(state, 3));
       if (!done) return done.refusal();
       auto& stack = state.top().stack;

@@ -25,6 +25,19 @@ ir::SnapValue Recorder::snap_value(const Sym& s) {
     value.box = 0;
     return value;
   }
+  if (s.obj != ir::kNoValue) {
+    ir::SnapValue object;
+    object.kind = PyKind::Object;
+    object.values.push_back(s.obj);
+    if (s.sure) return object;
+    Sym plain = s;
+    plain.obj = ir::kNoValue;
+    value = {};
+    value.kind = PyKind::Either;
+    value.values.push_back(builder_.binary(ir::OpCode::Ne, ir::Type::Ptr, s.obj, dummy(ir::Type::Ptr)));
+    value.children = {std::move(object), snap_value(plain)};
+    return value;
+  }
   if (s.kind == PyKind::Array) value.index = s.array_type;
   int n = ir::pykind_info(s.kind).parts;
   for (int k = 0; k < n; ++k) value.values.push_back(s.v[k]);
@@ -32,6 +45,35 @@ ir::SnapValue Recorder::snap_value(const Sym& s) {
     for (const Sym& item : *s.items) value.children.push_back(snap_value(item));
   }
   return value;
+}
+
+namespace {
+
+bool asks_for_object(const Sym& s) {
+  if (s.obj != ir::kNoValue && !s.sure) return true;
+  if (!s.items) return false;
+  for (const Sym& item : *s.items) {
+    if (asks_for_object(item)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+// Does a snapshot of this state need ops that tell whether a number is an object?
+bool Recorder::asks_for_objects(const State& state) {
+  for (const FrameVals& frame : state.frames) {
+    for (const Sym& s : frame.locals) {
+      if (asks_for_object(s)) return true;
+    }
+    for (const Sym& s : frame.stack) {
+      if (asks_for_object(s)) return true;
+    }
+  }
+  for (const Sym& s : state.globals) {
+    if (asks_for_object(s)) return true;
+  }
+  return false;
 }
 
 // Does the slot of the entry frame still hold what it held at entry?

@@ -27,7 +27,7 @@ std::vector<VarRef> all_variables(const State& state, int frame) {
 
 bool same_shape(const Sym& a, const Sym& b) {
   if (is_untouched(a) || is_untouched(b)) return is_untouched(a) && is_untouched(b);
-  if (a.kind != b.kind) return false;
+  if (a.kind != b.kind || (a.obj == ir::kNoValue) != (b.obj == ir::kNoValue) || a.sure != b.sure) return false;
   switch (a.kind) {
     case PyKind::Const: return a.object == b.object;
     case PyKind::Array: return a.array_type == b.array_type;
@@ -49,7 +49,7 @@ bool same_shape(const Sym& a, const Sym& b) {
 
 bool same_sym(const Sym& a, const Sym& b) {
   if (!same_shape(a, b)) return false;
-  if (a.object != b.object || a.input != b.input || a.box != b.box) return false;
+  if (a.object != b.object || a.input != b.input || a.box != b.box || a.obj != b.obj) return false;
   for (int k = 0; k < 3; ++k) {
     if (a.v[k] != b.v[k]) return false;
   }
@@ -65,6 +65,7 @@ void collect_parts(const Sym& s, std::vector<ir::ValueId>* out) {
   if (is_untouched(s)) return;
   int n = ir::pykind_info(s.kind).parts;
   for (int k = 0; k < n; ++k) out->push_back(s.v[k]);
+  if (s.obj != ir::kNoValue) out->push_back(s.obj);
   if (s.items) {
     for (const Sym& item : *s.items) collect_parts(item, out);
   }
@@ -78,6 +79,9 @@ Sym rebuild(const Sym& s, const std::vector<ir::ValueId>& parts, size_t* at, uin
   out.array_type = s.array_type;
   int n = ir::pykind_info(s.kind).parts;
   for (int k = 0; k < n; ++k) out.v[k] = parts[(*at)++];
+  if (s.obj != ir::kNoValue) out.obj = parts[(*at)++];
+  out.sure = s.sure;
+  out.sample = s.sample;
   if (s.items) {
     out.items = std::make_shared<std::vector<Sym>>();
     for (const Sym& item : *s.items) out.items->push_back(rebuild(item, parts, at, next_box));

@@ -102,6 +102,18 @@ class Recorder final : public Emit {
   void add_slots(const State& state, int frame, ir::FrameState* out);
   bool unchanged(const Sym& s, ir::Slot slot);
   ir::SnapValue snap_value(const Sym& s);
+  static bool asks_for_objects(const State& state);
+
+  // record_object.cpp
+  ValueId known_pointer(const Sym& s);                            // of the object that it is known to be; kNoValue: of none
+  void has_become(State& state, const Sym& s, ValueId object);
+  bool holds_borrowed(const State& state) const;
+  template <typename Put>
+  void put_object(State& state, const Sym& value, ValueId pointer, ir::SnapshotId before, Put&& put);
+  Result<Step> store_item(State& state);
+  static PyObject* list_method(PyObject* name);
+  static bool is_list_append(PyObject* callable, const std::vector<Sym>& args);
+  Result<Step> list_append(State& state, const std::vector<Sym>& args, int drop);
 
   // record_flow.cpp
   Result<Ways> run_from(State state, int block);
@@ -258,6 +270,7 @@ class Recorder final : public Emit {
   std::map<std::string, Copies> copies_;       // by loop and number of peeled trips
   std::map<std::pair<int, uint32_t>, Sym> entry_values_;  // by slot
   std::unordered_set<ValueId> input_values_;
+  std::map<uint32_t, ValueId> input_pointers_;            // by input number: the object of a number that came in
   std::vector<NameVar> name_vars_;
   std::set<std::string> stored_names_;
   std::set<std::pair<int, uint32_t>> text_slots_;  // slots whose str is looked into

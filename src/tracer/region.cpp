@@ -282,6 +282,8 @@ bool unbox_input(const Region& region, const ir::Input& input, HlFrame* frame, i
       cells[0] = reinterpret_cast<int64_t>(value);
       return runtime::array_matches(value, region.array_checks[input.array_type], exact_strides);
     case ir::PyKind::Object: cells[0] = reinterpret_cast<int64_t>(value); return value != nullptr;
+    case ir::PyKind::List: cells[0] = reinterpret_cast<int64_t>(value); return value != nullptr && Py_TYPE(value) == &PyList_Type;
+    case ir::PyKind::TupleObject: cells[0] = reinterpret_cast<int64_t>(value); return value != nullptr && Py_TYPE(value) == &PyTuple_Type;
     case ir::PyKind::Const: return value != nullptr && value == object_at(region, input.object);
     default: return runtime::unbox(input.kind, value, cells);
   }

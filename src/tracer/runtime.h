@@ -183,6 +183,6 @@ bool enter_loop(Runtime& rt, PyThreadState* ts, HlFrame* frame, Loop& loop, PyOb
 
 // deopt.cpp
 // Rebuilds the frames for this exit and sets where the interpreter goes on. Returns what the JUMP callback returns.
-PyObject* leave(Runtime& rt, PyThreadState* ts, HlFrame* frame, Region& region, uint32_t exit_id, const int64_t* out, PyObject* const* inputs);
+PyObject* leave(Runtime& rt, PyThreadState* ts, HlFrame* frame, Region& region, uint32_t exit_id, ir::Activation* activation, PyObject* const* inputs);
 
 }  // namespace hotloop::tracer

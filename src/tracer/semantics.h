@@ -45,9 +45,21 @@ base::Result<ir::ValueId> truth(Emit& e, const Sym& a);
 base::Result<Sym> subscript(Emit& e, const Sym& container, const Sym& index);
 base::Result<bool> store_subscript(Emit& e, const Sym& container, const Sym& index, const Sym& value);  // true
 
-// Sequences by position: arrays and rows of them, str and bytes. len(s) as an i64, and the item at a position that lies in [0, len).
+// Sequences by position: arrays and rows of them, lists and tuples that exist as objects, str and bytes. len(s) as an i64, and the item at a position that lies in [0, len).
 base::Result<ir::ValueId> sequence_length(Emit& e, const Sym& sequence);
 base::Result<Sym> item_at(Emit& e, const Sym& sequence, ir::ValueId position);
+
+// Lists, and tuples that exist as objects (semantics_objects.cpp).
+inline bool is_sequence_object(ir::PyKind kind) { return kind == ir::PyKind::List || kind == ir::PyKind::TupleObject; }
+ir::ValueId object_length(Emit& e, const Sym& sequence);
+// The item at `index`, which REQUIRES 0 <= index < length: assumed to be what `sample` is, else left through before(). Without a sample, unknown.
+base::Result<Sym> sequence_item(Emit& e, const Sym& sequence, ir::ValueId index, PyObject* sample);
+// An item that the sequence held while recording, the one at `index` if that is known (-1: not). Null: it was empty or is not known.
+PyObject* sample_item(const Sym& sequence, int64_t index);
+// What the object at `pointer` is, if it is like `sample`: guarded by its exact type.
+base::Result<Sym> object_value(Emit& e, ir::ValueId pointer, PyObject* sample);
+// The index checked and wrapped, by the rules of sequences.
+base::Result<ir::ValueId> sequence_index(Emit& e, const Sym& sequence, const Sym& index);
 
 // object.name (no call): real, imag, shape, ndim, size of numbers and arrays; attributes of known modules (guarded by the caller through `module_attribute`).
 base::Result<Sym> attribute(Emit& e, const Sym& object, PyObject* name);
@@ -60,6 +72,7 @@ base::Result<Sym> call_known(Emit& e, PyObject* callable, std::span<const Sym> a
 // A Sym for a known object: numbers and None by value, tuples by items where all items are known, everything else Const.
 Sym known(Emit& e, PyObject* object);
 // The kind with which `object` would be unboxed as an input, and for arrays its ArrayType; Unbound for null. Objects of no known type: Object.
+// Exact lists and tuples: List, TupleObject.
 ir::PyKind classify(PyObject* object, ir::ArrayType* array_type);
 
 }  // namespace hotloop::tracer

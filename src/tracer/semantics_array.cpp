@@ -142,6 +142,7 @@ Result<Sym> array_attribute(Emit& e, const View& view, const char* name) {
 
 Result<ValueId> sequence_length(Emit& e, const Sym& sequence) {
   if (is_text(sequence)) return text_length(e, sequence);
+  if (is_sequence_object(sequence.kind)) return object_length(e, sequence);
   auto view = view_of(e, sequence);
   if (!view || view->axes == 0) return unsupported(e, "len()", sequence);
   return axis_length(e, *view, 0);
@@ -149,6 +150,7 @@ Result<ValueId> sequence_length(Emit& e, const Sym& sequence) {
 
 Result<Sym> item_at(Emit& e, const Sym& sequence, ValueId position) {
   if (is_text(sequence)) return text_item(e, sequence, position);
+  if (is_sequence_object(sequence.kind)) return sequence_item(e, sequence, position, sample_item(sequence, -1));
   auto view = view_of(e, sequence);
   if (!view) return unsupported(e, "iteration", sequence);
   std::vector<ValueId> indices = view->fixed;
@@ -159,6 +161,11 @@ Result<Sym> item_at(Emit& e, const Sym& sequence, ValueId position) {
 Result<Sym> subscript(Emit& e, const Sym& container, const Sym& index) {
   if (container.kind == PyKind::Tuple) return tuple_item(e, container, index);
   if (is_text(container)) return text_subscript(e, container, index);
+  if (is_sequence_object(container.kind)) {
+    auto i = sequence_index(e, container, index);
+    if (!i) return i.refusal();
+    return sequence_item(e, container, *i, sample_item(container, known_int(index).value_or(-1)));
+  }
   auto view = view_of(e, container);
   if (!view) return unsupported(e, "subscript", container, index);
   auto indices = element_indices(e, *view, index);

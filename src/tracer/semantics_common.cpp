@@ -270,6 +270,8 @@ PyKind classify(PyObject* object, ir::ArrayType* array_type) {
   if (type == &PyComplex_Type) return PyKind::Complex;
   if (type == &PyUnicode_Type && PyUnicode_GET_LENGTH(object) == 1) return PyKind::Char;
   if (type == &PyBytes_Type) return PyKind::Bytes;
+  if (type == &PyList_Type) return PyKind::List;
+  if (type == &PyTuple_Type) return PyKind::TupleObject;
   if (type == &PyArray_Type) return classify_array(reinterpret_cast<PyArrayObject*>(object), array_type);
   return np_scalar_kind(type);
 }
@@ -308,6 +310,7 @@ Sym known(Emit& e, PyObject* object) {
     return tuple;
   }
   s.kind = PyKind::Const;
+  s.sample = object;
   return s;
 }
 

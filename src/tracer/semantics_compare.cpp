@@ -162,6 +162,7 @@ Result<ValueId> truth(Emit& e, const Sym& a) {
     Type type = part_type(a.kind);
     return ir.binary(OpCode::Ne, type, a.v[0], ir.const_bits(type, 0));
   }
+  if (is_sequence_object(a.kind)) return ir.binary(OpCode::Ne, Type::I64, object_length(e, a), ir.const_i64(0));
   if (a.kind == PyKind::Tuple) return ir.const_i1(!a.items->empty());
   if (a.kind == PyKind::Char) return ir.const_i1(true);
   if (a.kind == PyKind::Str || a.kind == PyKind::Bytes) {

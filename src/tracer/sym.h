@@ -25,6 +25,13 @@ struct Sym {
   ir::ArrayTypeId array_type = ir::kNone;     // kind == Array
   std::shared_ptr<std::vector<Sym>> items;    // the children of an ir::SnapValue of this kind: tuples, iterators, rows
 
+  // A number that came from an object, or was boxed, still is that object: its pointer, which is null at run time where there is none
+  // (kNoValue: there never is one). `sure`: it never is null.
+  ir::ValueId obj = ir::kNoValue;
+  bool sure = false;
+  // An object of the kind that it will be, seen while recording (borrowed, a hint): what lists of this value hold.
+  PyObject* sample = nullptr;
+
   bool is_const() const { return object != nullptr; }
 };
 

@@ -1,0 +1,20 @@
+// The functions on objects that compiled code calls (ir/activation.h, ObjectFunctions), and what keeps dropped objects until the exit.
+//
+// Needs: import_numpy() has succeeded; the GIL. Promises: none of the functions runs Python code or leaves an exception set; what an activation
+// keeps is bounded.
+#pragma once
+#include <Python.h>
+
+#include "ir/activation.h"
+
+namespace hotloop::runtime {
+
+ir::ObjectFunctions object_functions();
+
+// May the object be dropped without running Python code? Numbers, bool, None, str, bytes, NumPy scalars, arrays that own plain data.
+bool is_closed(PyObject* object);
+
+// Drops what the activation has kept. May free arrays; the frame must be complete.
+void drop_kept(ir::Activation* activation);
+
+}  // namespace hotloop::runtime
