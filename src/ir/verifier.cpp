@@ -4,7 +4,8 @@
 //  V1  Every block belongs to one op (or is the body), every op stands in one block: the blocks form a tree.
 //  V2  A value is defined once and used only after its definition in the same block or in an enclosed one.
 //  V3  Operands and results of every op have the number and the types of its row in ops.def, and the op's type is one the op exists for.
-//  V4  conv, call, const, arr_dim, aload, astore, load, store: their type pairs, signatures, extended bits, axes, array types, writability, scales.
+//  V4  conv, call, const, arr_dim, aload, astore, load, store: their type pairs, signatures, extended bits, axes, array types, writability, scales;
+//      box: its kind and parts; object, as_type, droppable: the object.
 //  V5  A block ends in one terminator and has none elsewhere; the body's is exit; yield stands in if, for and loop only.
 //  V6  yield gives an if its results, a for or loop `cont` (i1) and its carried values, with their types.
 //  V7  Every op that may exit names a snapshot and a reason that exist.
