@@ -48,6 +48,8 @@ ValueId Recorder::known_pointer(const Sym& s) {
   if (s.object != nullptr || s.kind == PyKind::None_) return builder_.object(object(s.object != nullptr ? s.object : Py_None));
   switch (s.kind) {
     case PyKind::Object:
+    case PyKind::Str:
+    case PyKind::Bytes:
     case PyKind::List:
     case PyKind::TupleObject:
     case PyKind::Array: return s.v[0];

@@ -30,7 +30,8 @@ Result<Sym> object_value(Emit& e, ValueId pointer, PyObject* sample) {
   s.sample = sample;
   ir::ArrayType array_type;
   s.kind = sample == nullptr ? PyKind::Object : classify(sample, &array_type);
-  if (s.kind == PyKind::Object) {
+  if (s.kind == PyKind::Object || s.kind == PyKind::Str || s.kind == PyKind::Bytes) {
+    s.kind = PyKind::Object;
     s.v[0] = pointer;
     return s;
   }
