@@ -72,7 +72,6 @@ struct ObjectFunctions {
   int64_t (*array_matches)(void* object, const void* array_type) = nullptr;                                  // as as_array
 };
 
-// Addresses of the helpers of helpers.def.
-struct HelperTable;
+
 
 }  // namespace hotloop::ir

@@ -87,7 +87,7 @@ int64_t list_append(void* list, void* item, int64_t flags) {
 }
 
 int64_t matches(void* object, const void* array_type) {
-  return array_matches(object_of(object), *static_cast<const ir::ArrayType*>(array_type), false);
+  return array_matches(object_of(object), array_check(*static_cast<const ir::ArrayType*>(array_type)), false);
 }
 
 // Nothing else is told when the array goes: no base object of another kind, no weak references, no objects inside.

@@ -20,7 +20,7 @@ bool one_object(const Sym& a, const Sym& b) {
 }
 
 bool has_identity(const Sym& s) {
-  return !is_untouched(s) && s.kind != PyKind::Array && s.kind != PyKind::Object && ir::pykind_info(s.kind).parts > 0 && s.kind != PyKind::Either &&
+  return !is_untouched(s) && ir::pykind_info(s.kind).part_type != ir::Type::Ptr && ir::pykind_info(s.kind).parts > 0 && s.kind != PyKind::Either &&
          s.kind != PyKind::RangeIter && s.kind != PyKind::Bool;
 }
 

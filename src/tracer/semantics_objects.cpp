@@ -30,7 +30,8 @@ Result<Sym> object_value(Emit& e, ValueId pointer, PyObject* sample) {
   s.sample = sample;
   ir::ArrayType array_type;
   s.kind = sample == nullptr ? PyKind::Object : classify(sample, &array_type);
-  if (s.kind == PyKind::Object || s.kind == PyKind::Str || s.kind == PyKind::Bytes) {
+  const bool looked_into = s.kind == PyKind::None_ || s.kind == PyKind::Array || is_sequence_object(s.kind) || is_py_number(s.kind) || is_np_scalar(s.kind);
+  if (!looked_into) {
     s.kind = PyKind::Object;
     s.v[0] = pointer;
     return s;
@@ -49,7 +50,6 @@ Result<Sym> object_value(Emit& e, ValueId pointer, PyObject* sample) {
     s.v[0] = typed;
     return s;
   }
-  if (!is_py_number(s.kind) && !is_np_scalar(s.kind)) return e.refuse(RefusalReason::kUnsupportedType, std::string("item of type ") + Py_TYPE(sample)->tp_name);
   unbox_number(e, &s, typed);
   s.box = e.new_box();
   if (has_identity(s.kind)) {
