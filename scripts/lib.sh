@@ -165,6 +165,7 @@ build_module() {
   fi
   say "Python $version: building in ${build#"$ROOT"/} and installing into .venv/$version"
   local options=(-C "build-dir=$build")
+  [ -z "${HOTLOOP_WERROR:-}" ] || options+=(-C cmake.define.HOTLOOP_WERROR=ON)
   [ -z "${HOTLOOP_ASMJIT:-}" ] || options+=(-C "cmake.define.HOTLOOP_ASMJIT=$HOTLOOP_ASMJIT")
   mkdir -p "$build"
   touch "$stamp.new"
@@ -182,7 +183,8 @@ build_unit() {
   local build="$ROOT/build/unit"
   if [ ! -e "$build/build.ninja" ]; then
     say "unit tests: configuring in build/unit"
-    cmake -S "$ROOT" --preset core -B "$build" ${HOTLOOP_ASMJIT:+-DHOTLOOP_ASMJIT="$HOTLOOP_ASMJIT"} </dev/null >&2 \
+    cmake -S "$ROOT" --preset core -B "$build" ${HOTLOOP_ASMJIT:+-DHOTLOOP_ASMJIT="$HOTLOOP_ASMJIT"} \
+      ${HOTLOOP_WERROR:+-DHOTLOOP_WERROR=ON} </dev/null >&2 \
       || die "CMake failed for the unit tests"
   fi
   cmake --build "$build" --target hotloop_unit -j "$(jobs_option)" </dev/null >&2 || die "the build of the unit tests failed"

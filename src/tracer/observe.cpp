@@ -158,6 +158,17 @@ int session_jump(Runtime& rt, PyThreadState* ts, Loop& loop) {
   return ++loop.session_trips <= kInnerTrips ? 1 : 0;
 }
 
+namespace {
+
+// Another tool has begun to watch meanwhile: it must see all events of code that hotloop does not touch (T37).
+bool another_tool_came(Runtime& rt, PyCodeObject* code) {
+  if (!hl_other_tools_active(rt.session.thread, code)) return false;
+  give_up(rt);
+  return true;
+}
+
+}  // namespace
+
 PyObject* on_instruction(PyObject*, PyObject* const* args, Py_ssize_t count) {
   Runtime& rt = runtime();
   Session& session = rt.session;
@@ -167,7 +178,7 @@ PyObject* on_instruction(PyObject*, PyObject* const* args, Py_ssize_t count) {
   auto* code = reinterpret_cast<PyCodeObject*>(args[0]);
   auto seen = session.observations.codes.find(code);
   HlInstr in;
-  if (seen == session.observations.codes.end()) return disable_event(rt);
+  if (seen == session.observations.codes.end() || another_tool_came(rt, code)) return disable_event(rt);
   if (hl_decode(code, unit_of(args[1]), &in) < 0) {
     PyErr_Clear();
     return disable_event(rt);
@@ -185,7 +196,7 @@ PyObject* on_call(PyObject*, PyObject* const* args, Py_ssize_t count) {
   auto* code = reinterpret_cast<PyCodeObject*>(args[0]);
   auto seen = session.observations.codes.find(code);
   CodeInfo* info = find_code(rt, code);
-  if (seen == session.observations.codes.end() || info == nullptr) return disable_event(rt);
+  if (seen == session.observations.codes.end() || info == nullptr || another_tool_came(rt, code)) return disable_event(rt);
   const int unit = unit_of(args[1]);
   PyObject* callable = args[2];  // not kept: a recording that is left open must not hold the program's objects
   PyObject* function = PyMethod_Check(callable) ? PyMethod_GET_FUNCTION(callable) : callable;
