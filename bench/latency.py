@@ -11,9 +11,8 @@ import time
 from collections import deque
 from itertools import repeat
 
-import numpy as np
-
 import hotloop
+import numpy as np
 
 
 def work(a, b, c, x, y, z, w, n):

@@ -34,9 +34,8 @@ def main():
     if mode == "startup":
         say(startup())
         return
-    import overhead_workloads as workloads
-
     import hotloop
+    import overhead_workloads as workloads
     if mode == "on":
         hotloop.enable()
     fresh = {f.__name__: f for f in workloads.FRESH}

@@ -202,7 +202,7 @@ def regular_expressions():
     size = 0
     for k in range(12):
         re.purge()
-        size += len(re.findall(r"(?:[a-z]+|\d{2,3}|(?P<x%d>[.,;]))\s*(?=it|the)?" % k, TEXT[:2000]))
+        size += len(re.findall(rf"(?:[a-z]+|\d{{2,3}}|(?P<x{k}>[.,;]))\s*(?=it|the)?", TEXT[:2000]))
     return size
 
 

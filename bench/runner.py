@@ -154,8 +154,8 @@ def summary(rows):
 
 
 def child(python, script, *args):
-    done = subprocess.run([python, os.path.join(HERE, script), *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True, env=dict(os.environ, HOTLOOP_THREADS="1"))
+    done = subprocess.run([python, os.path.join(HERE, script), *args], capture_output=True, text=True,
+                          env=dict(os.environ, HOTLOOP_THREADS="1"))
     if done.returncode:
         return {"error": (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]}
     return json.loads(done.stdout.splitlines()[-1])

@@ -15,10 +15,9 @@ import time
 import traceback
 import warnings
 
+import hotloop
 import numpy as np
 from generate import Program
-
-import hotloop
 
 CALLS = 4
 PARTS = ["result", "arrays", "warnings"]

@@ -9,9 +9,8 @@ import signal
 import sys
 import warnings
 
-import numpy as np
-
 import hotloop
+import numpy as np
 
 N = 400
 CASES = {}
@@ -280,7 +279,6 @@ def no_trip(a):
 
 @case
 def no_trip_of_a_loop_that_changes_types(a):
-    out = []
     t = 0.0
     for i in range(200):
         s = 0

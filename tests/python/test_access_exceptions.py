@@ -158,7 +158,7 @@ def test_nested_try_innermost_wins_and_chain_is_kept():
                 for i in range(n):
                     n // (i + 1)
             except ZeroDivisionError:
-                raise KeyError("second")
+                raise KeyError("second")  # noqa: B904
         except KeyError as e:
             return type(e.__context__), str(e.__context__)
 

@@ -27,10 +27,10 @@ def test_all_kinds_of_parameters_and_unbound_locals():
     def f(p, /, a, *args, k, d=5, **kw):
         x = p
         try:
-            return (x + a, args, k, d, kw, y)
+            return (x + a, args, k, d, kw, y)  # noqa: F821
         except UnboundLocalError as e:
             return str(e)[-30:], args, kw
-        y = 1
+        y = 1  # noqa: F841
 
     locals_ = {"p": 1, "a": 2, "k": 3, "d": 4, "args": (9,), "kw": {"z": 1}, "x": 8}
     add = find(f.__code__, "BINARY", arg=0).unit

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 
+import pytest
 from need import needs_hotloop
 
 BENCH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench")
@@ -21,6 +22,7 @@ def test_import_is_cheap():
 
 
 @needs_hotloop
+@pytest.mark.slow
 def test_many_loops_in_one_code_object():
     import hotloop
 
@@ -53,10 +55,10 @@ LINES = ["s{j} = s{k} * 0.5 + a[i] * 0.25", "a[i] = a[i] * 0.5 + b[i] * s{j}", "
 
 
 @needs_hotloop
+@pytest.mark.slow
 def test_compile_time_is_linear_in_the_loop():
-    import numpy as np
-
     import hotloop
+    import numpy as np
 
     def seconds(count):
         body = ["        " + LINES[k % len(LINES)].format(j=k % 3, k=(k + 1) % 3, line=k) for k in range(count)]

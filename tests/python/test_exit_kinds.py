@@ -50,12 +50,14 @@ def test_every_guard_fails_by_itself(natural):
 
 
 @needs_hotloop
+@pytest.mark.slow
 def test_every_guard_fails_when_forced():
     forced = {kind for step in STEPS for kind in kinds(run("2", step), "forced")}
     assert forced >= FORCED, FORCED - forced
 
 
 @needs_hotloop
+@pytest.mark.slow
 def test_default_threshold():
     run("1000")
     run("100", "4:6")

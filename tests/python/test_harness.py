@@ -1,10 +1,9 @@
 """The differential harness itself: it sees each kind of difference and survives crashes and hangs."""
 import struct
 
+import harness
 import numpy as np
 import pytest
-
-import harness
 from encode import differences, encode
 
 PROGRAM = """

@@ -8,7 +8,6 @@ import subprocess
 import sys
 
 import pytest
-
 from need import needs_hotloop
 
 pytestmark = needs_hotloop

@@ -11,7 +11,6 @@ import textwrap
 import time
 
 import pytest
-
 from need import needs_hotloop
 
 pytestmark = needs_hotloop

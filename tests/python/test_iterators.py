@@ -9,7 +9,6 @@ import sys
 import textwrap
 
 import pytest
-
 from need import needs_hotloop
 
 pytestmark = needs_hotloop

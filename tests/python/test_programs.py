@@ -8,9 +8,8 @@ import ast
 import glob
 import os
 
-import pytest
-
 import harness
+import pytest
 from need import needs_hotloop
 
 HERE = os.path.dirname(os.path.abspath(__file__))

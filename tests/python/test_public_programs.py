@@ -3,9 +3,8 @@ the workloads of bench/suite at their small size."""
 import glob
 import os
 
-import pytest
-
 import harness
+import pytest
 from need import needs_hotloop
 
 HERE = os.path.dirname(os.path.abspath(__file__))

@@ -19,9 +19,9 @@ def fuzz(*arguments, **environment):
 
 
 @needs_hotloop
-@pytest.mark.parametrize("count", [60, pytest.param(1500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [60, pytest.param(1000, marks=pytest.mark.slow)])
 def test_random_programs(count, tmp_path):
-    """1500 take about two minutes on two cores."""
+    """1000 take about a minute on two cores."""
     done = fuzz("--seed", FIRST + (count == 60), "--count", count, "--least", 0.75, "--modes", "t2,forced,default,evaluator", "--json", tmp_path / "statistics.json")
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
     assert done.stdout.endswith(f"{count} passed, 0 failed\n")

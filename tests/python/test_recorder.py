@@ -6,7 +6,6 @@ import time
 
 import numpy as np
 import pytest
-
 from need import needs_hotloop
 
 pytestmark = needs_hotloop

@@ -8,8 +8,6 @@ import subprocess
 import sys
 import textwrap
 
-import pytest
-
 from need import needs_hotloop
 
 pytestmark = needs_hotloop

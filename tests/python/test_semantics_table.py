@@ -10,10 +10,9 @@ import math
 import struct
 import warnings
 
+import hotloop
 import numpy as np
 import pytest
-
-import hotloop
 
 TRIPS = 8
 
