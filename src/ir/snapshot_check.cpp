@@ -30,7 +30,8 @@ std::string check_children(const Function& f, const SnapValue& value) {
   const bool by_index = value.kind == PyKind::SeqIter || value.kind == PyKind::Countdown;
   if (by_index || value.kind == PyKind::Row) {
     const PyKind first = value.children.empty() ? PyKind::Unbound : kind_of(value.children[0]);
-    bool good = first == PyKind::Array || (by_index && (first == PyKind::Row || first == PyKind::Str || first == PyKind::Bytes || first == PyKind::Char || first == PyKind::Const));
+    bool good = first == PyKind::Array || (by_index && (first == PyKind::Row || first == PyKind::Str || first == PyKind::Bytes || first == PyKind::Char || first == PyKind::List || first == PyKind::TupleObject ||
+                               first == PyKind::Const));
     good = good && (by_index ? value.children.size() == 2 : value.children.size() > 1);
     for (size_t k = 1; k < value.children.size(); ++k) good = good && value.children[k].kind == PyKind::Int;
     if (!good) return kind_text(value.kind) + (by_index ? " needs an array and an int" : " needs an array and ints");

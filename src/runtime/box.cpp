@@ -150,6 +150,10 @@ bool unbox(PyKind kind, PyObject* object, int64_t* parts) {
       parts[0] = PyUnicode_READ_CHAR(object, 0);
       return true;
     case PyKind::Str: parts[0] = reinterpret_cast<int64_t>(object); return PyUnicode_CheckExact(object) && PyUnicode_IS_COMPACT_ASCII(object);
+    case PyKind::Length:
+      if (!PyUnicode_CheckExact(object) && !PyBytes_CheckExact(object)) return false;
+      parts[0] = PyUnicode_CheckExact(object) ? PyUnicode_GET_LENGTH(object) : PyBytes_GET_SIZE(object);
+      return true;
     case PyKind::Bytes: parts[0] = reinterpret_cast<int64_t>(object); return PyBytes_CheckExact(object);
     case PyKind::Range: return unbox_range(object, parts);
     case PyKind::RangeIter: return unbox_range_iter(object, parts);

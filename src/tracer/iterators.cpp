@@ -61,6 +61,8 @@ bool unbox_iterator(const Region& region, const ir::Input& input, HlFrame* frame
   *object = sequence;
   *cells = reinterpret_cast<int64_t>(sequence);
   if (input.kind == ir::PyKind::Array) return runtime::array_matches(sequence, region.array_checks[input.array_type], exact_strides);
+  if (input.kind == ir::PyKind::List) return Py_TYPE(sequence) == &PyList_Type;
+  if (input.kind == ir::PyKind::TupleObject) return Py_TYPE(sequence) == &PyTuple_Type;
   return runtime::unbox(input.kind, sequence, cells);
 }
 

@@ -133,6 +133,13 @@ Sym Recorder::entry_value(ir::Slot slot, PyObject* value, bool any_type) {
     input_values_.insert(s.v[k]);
   }
   function_->inputs.push_back(input);
+  if (input.kind == PyKind::Str || input.kind == PyKind::Bytes) {  // their length never changes: an input of its own
+    input.kind = PyKind::Length;
+    s.v[1] = function_->new_value(ir::Type::I64);
+    region_->params.push_back(s.v[1]);
+    input_values_.insert(s.v[1]);
+    function_->inputs.push_back(input);
+  }
   entry_values_.emplace(key, s);
   return s;
 }

@@ -59,25 +59,34 @@ bool Recorder::same_number(ValueId a, ValueId b) const {
 // ----------------------------------------------------------------------------------------------- walking
 
 // The positions of an iterator: where each one is, by how much it moves at a trip, where it ends.
-Result<void> Recorder::collect_positions(const Sym& iterator, std::vector<Position>* out) {
+Result<void> Recorder::collect_positions(const Sym& iterator, std::vector<Position>* out, Course* course) {
   switch (iterator.kind) {
     case PyKind::RangeIter: out->push_back({iterator.v[0], iterator.v[2], iterator.v[1], iterator.input == ir::kNone, false}); return {};
-    case PyKind::SeqIter: {
-      auto length = length_of((*iterator.items)[0]);
-      if (!length) return length.refusal();
-      out->push_back({(*iterator.items)[1].v[0], builder_.const_i64(1), *length, false, false});
+    case PyKind::SeqIter:
+    case PyKind::Countdown: {
+      const Sym& sequence = (*iterator.items)[0];
+      const ValueId at = (*iterator.items)[1].v[0];
+      bool up = iterator.kind == PyKind::SeqIter;
+      ValueId step = builder_.const_i64(up ? 1 : -1);
+      ValueId end = step;  // -1
+      if (up || sequence.kind == PyKind::List) {
+        auto length = length_of(sequence);
+        if (!length) return length.refusal();
+        if (sequence.kind == PyKind::List) course->lists.push_back({sequence, *length, at, step});
+        if (up) end = *length;
+      }
+      out->push_back({at, step, end, false, false});
       return {};
     }
-    case PyKind::Countdown: out->push_back({(*iterator.items)[1].v[0], builder_.const_i64(-1), builder_.const_i64(-1), false, false}); return {};
     case PyKind::Enumerate: {
-      auto inner = collect_positions((*iterator.items)[0], out);
+      auto inner = collect_positions((*iterator.items)[0], out, course);
       if (!inner) return inner;
       out->push_back({iterator.v[0], builder_.const_i64(1), ir::kNoValue, false, true});
       return {};
     }
     case PyKind::Zip:
       for (const Sym& item : *iterator.items) {
-        auto inner = collect_positions(item, out);
+        auto inner = collect_positions(item, out, course);
         if (!inner) return inner;
       }
       return {};
@@ -111,21 +120,28 @@ Result<Recorder::Course> Recorder::course(const State& state, ir::SnapshotId bef
   auto held = not_in_variables(state);
   if (!held) return held.refusal();
   std::vector<Position> positions;
-  auto found = collect_positions(iterator, &positions);
+  Course c;
+  auto found = collect_positions(iterator, &positions, &c);
   if (!found) return found.refusal();
   for (const Position& p : positions) {
     auto step = known_number(p.step);
     // at + step may pass the end by less than step: that must fit too.
     if (p.may_pass && !(step && (*step == 1 || *step == -1))) builder_.checked(OpCode::AddO, Type::I64, {p.end, p.step}, before);
   }
-  if (positions.size() == 1) return Course{positions[0].at, positions[0].end, positions[0].step};
+  if (positions.size() == 1) {
+    c.lo = positions[0].at;
+    c.hi = positions[0].end;
+    c.step = positions[0].step;
+    return c;
+  }
   auto unit = [&](const Position& p) {
     auto step = known_number(p.step);
     return step && *step == 1;
   };
   auto lead = std::find_if(positions.begin(), positions.end(), [&](const Position& p) { return !p.endless && unit(p); });
   if (lead == positions.end()) lead = std::find_if(positions.begin(), positions.end(), unit);
-  Course c{lead == positions.end() ? builder_.const_i64(0) : lead->at, ir::kNoValue, builder_.const_i64(1)};
+  c.lo = lead == positions.end() ? builder_.const_i64(0) : lead->at;
+  c.step = builder_.const_i64(1);
   auto least = [&](ValueId a, ValueId b) { return a == ir::kNoValue ? b : builder_.select(Type::I64, builder_.binary(OpCode::Lt, Type::I64, b, a), b, a); };
   ValueId trips = ir::kNoValue;
   for (const Position& p : positions) {
@@ -211,6 +227,39 @@ Result<Sym> Recorder::element_at(const Sym& iterator, const Course& c, ValueId i
   return s;
 }
 
+// Lists may become shorter or longer while a loop walks over them. Before the trip that counts `i`: leaves where one has run out early.
+void Recorder::guard_lists(const Course& c, ValueId i, ir::SnapshotId before) {
+  for (const WalkedList& walked : c.lists) {
+    auto length = sequence_length(*this, walked.list);
+    if (!length) continue;
+    builder_.guard(builder_.binary(OpCode::Lt, Type::I64, position_at(c, walked.at, walked.step, i), *length), ExitReason::Bounds, before);
+  }
+}
+
+// After the last trip: leaves before the iterator is asked again if a list has another length than before the loop. `out`: control left the loop
+// by other ways when this is true (kNoValue: there are none).
+void Recorder::leave_if_grown(const LoopContext& loop, const State& state, ValueId out, int unit) {
+  const Course& c = *loop.course;
+  if (c.lists.empty()) return;
+  auto step = known_number(c.step);
+  ValueId end = c.hi;
+  if (step && *step == 1) end = builder_.select(Type::I64, builder_.binary(OpCode::Lt, Type::I64, c.hi, c.lo), c.lo, c.hi);
+  State again = state;
+  again.top().stack.back() = iterator_at(state.top().stack.back(), c, end);
+  ValueId same = builder_.const_i1(true);
+  for (const WalkedList& walked : c.lists) {
+    auto length = sequence_length(*this, walked.list);
+    if (!length) continue;
+    same = builder_.binary(OpCode::And, Type::I1, same, builder_.binary(OpCode::Eq, Type::I64, *length, walked.length));
+  }
+  ir::SnapshotId snapshot = snapshot_at(again, unit);
+  if (out == ir::kNoValue) {
+    builder_.guard(same, ExitReason::Bounds, snapshot);
+  } else {
+    exit_if(builder_.unary(OpCode::Not, Type::I1, builder_.binary(OpCode::Or, Type::I1, same, out)), ExitReason::Bounds, snapshot);
+  }
+}
+
 Result<ValueId> Recorder::length_of(const Sym& sequence) {
   auto length = sequence_length(*this, sequence);
   if (!length) return refuse(RefusalReason::kUnsupportedIterator, kind_text(sequence));
@@ -228,6 +277,16 @@ Result<void> Recorder::not_in_variables(const State& state) {
 
 // ----------------------------------------------------------------------------------------------- making
 
+// A tuple of known items is walked over as the object that it is.
+Sym Recorder::as_object_sequence(const Sym& s) {
+  if (s.kind != PyKind::Tuple || s.object == nullptr) return s;
+  Sym object_sequence;
+  object_sequence.kind = PyKind::TupleObject;
+  object_sequence.object = object_sequence.sample = s.object;
+  object_sequence.v[0] = builder_.object(object(s.object));
+  return object_sequence;
+}
+
 // iter(s)
 Result<Sym> Recorder::iterator_of(const Sym& s) {
   if (ir::is_iterator(s.kind)) return s;  // its own iterator
@@ -237,7 +296,8 @@ Result<Sym> Recorder::iterator_of(const Sym& s) {
     for (int k = 0; k < 3; ++k) it.v[k] = s.v[k];
     return it;
   }
-  if (sequence_length(*this, s)) return compound(PyKind::SeqIter, {s, int_part(builder_.const_i64(0))});
+  Sym sequence = as_object_sequence(s);
+  if (sequence_length(*this, sequence)) return compound(PyKind::SeqIter, {sequence, int_part(builder_.const_i64(0))});
   return refuse(RefusalReason::kUnsupportedIterator, kind_text(s));
 }
 
@@ -313,9 +373,10 @@ Result<Sym> Recorder::make_reversed(const Sym& s) {
     it.v[2] = step && *step != INT64_MIN ? builder_.const_i64(-*step) : builder_.checked(OpCode::NegO, Type::I64, {s.v[2]}, before());
     return it;
   }
-  auto length = sequence_length(*this, s);
-  if (!length || s.kind == PyKind::Tuple) return refuse(RefusalReason::kUnsupportedIterator, "reversed " + kind_text(s));
-  return compound(PyKind::Countdown, {s, int_part(builder_.binary(OpCode::Sub, Type::I64, *length, builder_.const_i64(1)))});
+  Sym sequence = as_object_sequence(s);
+  auto length = sequence_length(*this, sequence);
+  if (!length) return refuse(RefusalReason::kUnsupportedIterator, "reversed " + kind_text(s));
+  return compound(PyKind::Countdown, {sequence, int_part(builder_.binary(OpCode::Sub, Type::I64, *length, builder_.const_i64(1)))});
 }
 
 // ----------------------------------------------------------------------------------------------- at entry
@@ -358,7 +419,7 @@ Result<Sym> Recorder::entry_part(PyObject* it, uint32_t path, uint32_t depth, En
   if (!hl_seq_iter_read(it, &inner, &index) || inner == nullptr) return unsupported();
   Sym sequence = entry_value({ir::SlotKind::kSeqArray, leaf}, inner);
   sequence.input = ir::kNone;  // as part of an iterator it is not an object of its own
-  bool by_pointer = sequence.kind == PyKind::Array || sequence.kind == PyKind::Str || sequence.kind == PyKind::Bytes;
+  bool by_pointer = sequence.kind == PyKind::Array || sequence.kind == PyKind::Str || sequence.kind == PyKind::Bytes || is_sequence_object(sequence.kind);
   if (!by_pointer || !sequence_length(*this, sequence)) return unsupported();
   bool up = hl_iter_is_forward(kind) != 0;
   auto at = entry_position(leaf, index, up, positions);

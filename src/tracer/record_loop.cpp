@@ -148,6 +148,14 @@ State Recorder::head_state(const State& before, const LoopContext& loop, const s
   return head;
 }
 
+// The element is taken in the state in which the iterator is asked for it.
+void Recorder::begin_trip(const State& state, int unit) {
+  current_ = &state;
+  current_info_ = state.top().info;
+  current_unit_ = unit;
+  before_ = ir::kNoSnapshot;
+}
+
 Result<Ways> Recorder::build_for(State state, LoopContext& loop) {
   const FrameInfo& info = *state.top().info;
   const HlInstr in = first_instr(info, loop.header);
@@ -159,6 +167,7 @@ Result<Ways> Recorder::build_for(State state, LoopContext& loop) {
   ir::SnapshotId before = snapshot_at(state, in.unit);
   auto bounds = course(state, before);
   if (!bounds) return bounds.refusal();
+  loop.course = &*bounds;
   ValueId mark = static_cast<ValueId>(function_->value_types.size());
   std::vector<ValueId> initial = carried_parts(state, loop.carried);
   ir::Op* op = builder_.for_(bounds->lo, bounds->hi, bounds->step, initial, before);
@@ -171,7 +180,10 @@ Result<Ways> Recorder::build_for(State state, LoopContext& loop) {
   ir::Block* parent = builder_.block();
   builder_.set_block(body);
   head.top().stack.back() = iterator_at(iterator, *bounds, i);
-  builder_.poll(snapshot_at(head, in.unit));
+  ir::SnapshotId at_head = snapshot_at(head, in.unit);
+  builder_.poll(at_head);
+  guard_lists(*bounds, i, at_head);
+  begin_trip(head, in.unit);
   State inside = head;
   inside.top().stack.back() = iterator_at(iterator, *bounds, builder_.binary(OpCode::Add, Type::I64, i, bounds->step));
   auto element = element_at(iterator, *bounds, i);
@@ -374,12 +386,13 @@ Result<Ways> Recorder::after_exhaustion(ir::Op* op, State state, LoopContext& lo
   state = head_state(state, loop, op->results, 0);
   const HlInstr& in = first_instr(info, loop.header);
   int to = info.part->map().block_at(in.target);
-  for (int k = 0; k < in.arg; ++k) state.top().stack.pop_back();
   auto any_flag = [&] {
     ValueId any = out[0].flag;
     for (size_t k = 1; k < out.size(); ++k) any = builder_.binary(OpCode::Or, Type::I1, any, out[k].flag);
     return any;
   };
+  if (!loop.course->lists.empty()) leave_if_grown(loop, state, out.empty() ? ir::kNoValue : any_flag(), in.unit);
+  for (int k = 0; k < in.arg; ++k) state.top().stack.pop_back();
   if (edge_kind(info, loop.header, to) == Edge::kExit) {
     ExitReason reason = edge_reason(info, loop.header, to);
     ir::SnapshotId snapshot = snapshot_at_place(state, {loop.frame, to});
@@ -463,6 +476,9 @@ Result<Ways> Recorder::first_trip(State state, int header, int peels, const Cour
   Result<Ways> ways = Ways{};
   if (in.op == HL_FOR_ITER) {
     Sym iterator = state.top().stack.back();
+    State here = state;
+    begin_trip(here, in.unit);
+    guard_lists(*course, course->lo, before());
     ValueId next = builder_.binary(OpCode::Add, Type::I64, course->lo, course->step);
     state.top().stack.back() = iterator_at(iterator, *course, next);
     auto element = element_at(iterator, *course, course->lo);

@@ -61,6 +61,15 @@ class Recorder final : public Emit {
     std::vector<VarPair> given_up;
     bool peel = false;             // they are copies from the second trip on
   };
+  struct WalkedList {              // a list that a counted loop walks over: its length is looked at at every trip
+    Sym list;
+    ValueId length;                // before the loop
+    ValueId at, step;
+  };
+  struct Course {                  // what a counted loop counts; the positions of its iterator follow from it
+    ValueId lo = ir::kNoValue, hi = ir::kNoValue, step = ir::kNoValue;
+    std::vector<WalkedList> lists;
+  };
   // A loop that is being built around the point of recording.
   struct LoopContext {
     int frame = 0;
@@ -69,6 +78,7 @@ class Recorder final : public Emit {
     bool may_peel = false;
     int iterator = -1;             // stack index of its iterator, -1: none
     const State* head = nullptr;
+    const Course* course = nullptr;
     std::vector<VarRef> carried;
     std::vector<VarRef> grow;      // found to change though not carried
     std::vector<std::pair<VarRef, Sym>> widen;  // came back in another form, of which only the form counts here
@@ -78,9 +88,6 @@ class Recorder final : public Emit {
   };
   enum class Step : uint8_t { kNext, kEnded };
   enum class Edge : uint8_t { kExit, kWay, kInline };
-  struct Course {                  // what a counted loop counts; the positions of its iterator follow from it
-    ValueId lo, hi, step;
-  };
   struct NameVar {                 // a variable in a namespace (module globals, locals mapping)
     PyObject* dict;
     PyObject* name;
@@ -162,6 +169,7 @@ class Recorder final : public Emit {
   void guard_copies(State& before, const LoopContext& loop);
   void join_copies(State& state, const LoopContext& loop);
   PyObject* object_now(const VarRef& ref);
+  void begin_trip(const State& state, int unit);
   Result<Ways> build_for(State state, LoopContext& loop);
   Result<Ways> build_while(State state, LoopContext& loop);
   class LoopEnd;
@@ -187,7 +195,9 @@ class Recorder final : public Emit {
     std::vector<std::pair<ValueId, int64_t>> guards;
   };
   Result<Course> course(const State& state, ir::SnapshotId before);
-  Result<void> collect_positions(const Sym& iterator, std::vector<Position>* out);
+  Result<void> collect_positions(const Sym& iterator, std::vector<Position>* out, Course* course);
+  void guard_lists(const Course& course, ValueId i, ir::SnapshotId before);
+  void leave_if_grown(const LoopContext& loop, const State& state, ValueId out, int unit);
   ValueId trips_left(const Position& p, bool clamp, ir::SnapshotId before);
   ValueId position_at(const Course& c, ValueId at, ValueId step, ValueId i);
   Sym iterator_at(const Sym& iterator, const Course& c, ValueId i);
@@ -196,6 +206,7 @@ class Recorder final : public Emit {
   Result<void> not_in_variables(const State& state);
   std::optional<int64_t> known_number(ValueId v) const;
   bool same_number(ValueId a, ValueId b) const;
+  Sym as_object_sequence(const Sym& s);
   Result<Sym> iterator_of(const Sym& s);
   Result<Step> get_iter(State& state);
   static bool makes_iterator(PyObject* callable);

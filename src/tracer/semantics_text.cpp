@@ -67,6 +67,7 @@ bool is_text(const Sym& s) { return s.kind == PyKind::Str || s.kind == PyKind::B
 
 Result<ValueId> text_length(Emit& e, const Sym& text) {
   if (text.kind == PyKind::Char) return e.b().const_i64(1);
+  if ((text.kind == PyKind::Str || text.kind == PyKind::Bytes) && text.v[1] != ir::kNoValue) return text.v[1];  // as it came in
   auto layout = layout_of(e, text);
   if (!layout) return layout.refusal();
   if (layout->length >= 0) return e.b().const_i64(layout->length);
