@@ -151,8 +151,10 @@ class Program:
     def loop(self):
         self.counter += 1
         i = f"i{self.counter}"
-        k = self.random.randrange(10)
-        if k < 6 or not self.loops:
+        k = self.random.randrange(14)
+        if k >= 10:
+            self.iterator_loop(i)
+        elif k < 6 or not self.loops:
             outer = self.index_name() if self.loops else "n"
             span = self.pick("n", "n", "range_", f"{outer}")
             limits = self.pick("n", "n", "n - 1", "1, n", "1, n - 1", "n - 1, -1, -1", "0, n, 2", f"{outer}", f"{outer}, n", "6", "0") if span else ""
@@ -178,6 +180,31 @@ class Program:
             self.depth += 1
             self.emit(f"{self.random.choice(self.numbers)} = {self.leaf()}")
             self.depth -= 1
+
+    def iterator_loop(self, i):
+        """A loop over enumerate, zip, reversed or rows whose index is `i`; its other variables go into numbers."""
+        array = self.pick("a", "b", "a", "reversed(a)", "b[1:]")
+        limits = self.pick("n", "n - 1", "1, n", "n, 0, -1", "0, 2 * n, 3", self.index_name() if self.loops else "6")
+        k = self.random.randrange(8)
+        first, second = f"{i}_", f"{i}__"
+        if k < 2:
+            self.emit(f"for {i}, {first} in enumerate({array}{self.pick('', '', ', 0', ', 1', ', -2', ', n')}):")
+        elif k < 4:
+            self.emit(f"for {i}, {first} in zip(range({limits}), {array}):")
+        elif k < 5:
+            self.emit(f"for {i}, ({first}, {second}) in enumerate(zip({array}, {self.pick('a', 'b', f'range({limits})')})):")
+        elif k < 6:
+            first = i
+            self.emit(f"for {i} in reversed(range({limits})):")
+        else:
+            self.emit(f"for {i}, {i}_row in {self.pick('enumerate(m)', 'zip(range(n), m)', 'enumerate(reversed(m))')}:")
+            first = f"{i}_row[{self.pick('0', '-1', i, f'{i} % 5')}]"
+        self.depth += 1
+        if k >= 6 and self.random.random() < 0.4:
+            self.emit(f"for {second} in {i}_row:")
+            self.emit(f"    {self.random.choice(self.numbers)} = {second}")
+        self.emit(f"{self.random.choice(self.numbers)} {self.pick('=', '=', '+=')} {first}")
+        self.depth -= 1
 
     def state(self):
         return "(" + ", ".join(self.numbers) + ")"
