@@ -1,5 +1,6 @@
 // Models of builtins on numbers: abs min max int float bool complex len range round divmod pow (SEMANTICS D2.3, D2.4).
 #include "tracer/models.h"
+#include "tracer/semantics_text.h"
 
 #include <string>
 
@@ -91,7 +92,8 @@ Result<Sym> model_complex(Emit& e, const ModelCall& call) {
 Result<Sym> model_len(Emit& e, const ModelCall& call) {
   const Sym& a = call.args[0];
   if (a.kind == PyKind::Tuple) return make_sym(e, PyKind::Int, e.b().const_i64(static_cast<int64_t>(a.items->size())));
-  auto length = sequence_length(e, a);
+  auto text = as_text(e, a);
+  auto length = sequence_length(e, text ? *text : a);
   if (!length) return length.refusal();
   return make_sym(e, PyKind::Int, *length);
 }

@@ -9,6 +9,7 @@
 #include "ir/iter_path.h"
 #include "tracer/recorder.h"
 #include "tracer/semantics_common.h"
+#include "tracer/semantics_text.h"
 
 namespace hotloop::tracer {
 
@@ -35,6 +36,36 @@ bool holds_iterator(const Sym& s) {
   if (is_untouched(s)) return false;
   if (ir::is_iterator(s.kind)) return true;
   return s.items && std::any_of(s.items->begin(), s.items->end(), holds_iterator);
+}
+
+// What else to write, for iterators that are not compiled.
+struct Advice {
+  const char* type;
+  const char* text;
+};
+constexpr Advice kAdvice[] = {
+    {"map", "call the function in the body of the loop"},
+    {"filter", "test in the body of the loop"},
+    {"generator", "write what it yields into the body of the loop"},
+    {"dict_keyiterator", "walk over list(d)"},
+    {"dict_itemiterator", "walk over list(d.items())"},
+    {"dict_valueiterator", "walk over list(d.values())"},
+    {"set_iterator", "walk over a list of its items"},
+    {"bytearray_iterator", "walk over bytes(data) or numpy.frombuffer(data, numpy.uint8)"},
+    {"memory_iterator", "walk over bytes(data) or numpy.asarray(data)"},
+    {"longrange_iterator", "use a range within 64 bits"},
+    {"str_iterator", "only ASCII text is compiled here: walk over numpy.frombuffer(text.encode('utf-32-le'), numpy.uint32)"},
+    {"numpy.flatiter", "walk over a.ravel()"},
+    {"numpy.nditer", "use nested loops over indices"},
+    {"zip", "without strict=True, and with at most 22 iterators"},
+};
+
+std::string with_advice(const char* type) {
+  std::string text = type;
+  for (const Advice& advice : kAdvice) {
+    if (text == advice.type) return text + ": " + advice.text;
+  }
+  return text;
 }
 
 }  // namespace
@@ -277,8 +308,9 @@ Result<void> Recorder::not_in_variables(const State& state) {
 
 // ----------------------------------------------------------------------------------------------- making
 
-// A tuple of known items is walked over as the object that it is.
+// A tuple of known items is walked over as the object that it is; an object that was a str, as a str.
 Sym Recorder::as_object_sequence(const Sym& s) {
+  if (auto text = as_text(*this, s)) return *text;
   if (s.kind != PyKind::Tuple || s.object == nullptr) return s;
   Sym object_sequence;
   object_sequence.kind = PyKind::TupleObject;
@@ -342,7 +374,7 @@ Result<Sym> Recorder::make_iterator(PyObject* callable, const std::vector<Sym>& 
     if (args.size() != 1 || keywords != 0) return wrong("");
     return make_reversed(args[0]);
   }
-  return refuse(RefusalReason::kUnsupportedIterator, type->tp_name);
+  return refuse(RefusalReason::kUnsupportedIterator, with_advice(type->tp_name));
 }
 
 Result<Sym> Recorder::make_enumerate(const std::vector<Sym>& args) {
@@ -384,7 +416,7 @@ Result<Sym> Recorder::make_reversed(const Sym& s) {
 // The parts of the iterator `it` as inputs. Positions that move by 1 and are where the first of them is are taken to be so each time.
 Result<Sym> Recorder::entry_part(PyObject* it, uint32_t path, uint32_t depth, EntryPositions* positions) {
   HlIterKind kind = hl_iter_kind(it);
-  auto unsupported = [&] { return refuse(RefusalReason::kUnsupportedIterator, Py_TYPE(it)->tp_name); };
+  auto unsupported = [&] { return refuse(RefusalReason::kUnsupportedIterator, with_advice(Py_TYPE(it)->tp_name)); };
   if (kind == HL_ITER_OTHER || depth >= ir::kMaxIterDepth) return unsupported();
   if (Py_REFCNT(it) != 1) return refuse(RefusalReason::kSharedIterator, Py_TYPE(it)->tp_name);
   uint32_t leaf = kind == HL_ITER_SEQ && depth == 0 ? path : ir::with_iter_step(path, depth, ir::kIterLeaf + static_cast<uint32_t>(kind));

@@ -161,6 +161,7 @@ Result<Sym> item_at(Emit& e, const Sym& sequence, ValueId position) {
 Result<Sym> subscript(Emit& e, const Sym& container, const Sym& index) {
   if (container.kind == PyKind::Tuple) return tuple_item(e, container, index);
   if (is_text(container)) return text_subscript(e, container, index);
+  if (auto text = as_text(e, container)) return text_subscript(e, *text, index);
   if (is_sequence_object(container.kind)) {
     auto i = sequence_index(e, container, index);
     if (!i) return i.refusal();

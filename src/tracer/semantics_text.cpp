@@ -2,6 +2,7 @@
 #include "tracer/semantics_text.h"
 
 #include <cstddef>
+#include <cstring>
 #include <optional>
 #include <string>
 
@@ -12,6 +13,18 @@ namespace hotloop::tracer {
 namespace {
 
 constexpr size_t kMaxMembers = 64;
+
+bool ascii(PyObject* object) { return PyUnicode_CheckExact(object) && PyUnicode_IS_COMPACT_ASCII(object); }
+
+// The bits of a str's state that say that it is compact and ASCII.
+uint32_t ascii_state() {
+  PyASCIIObject object{};
+  object.state.compact = 1;
+  object.state.ascii = 1;
+  uint32_t bits = 0;
+  std::memcpy(&bits, &object.state, sizeof bits);
+  return bits;
+}
 
 bool known_text(const Sym& s) { return s.object != nullptr && (PyUnicode_CheckExact(s.object) || PyBytes_CheckExact(s.object)); }
 
@@ -62,6 +75,19 @@ Result<ValueId> equals_member(Emit& e, const Sym& x, PyObject* member, bool* pos
 }
 
 }  // namespace
+
+// An object that was an ASCII str while recording, as one from here on.
+std::optional<Sym> as_text(Emit& e, const Sym& s) {
+  if (s.kind != PyKind::Object || s.sample == nullptr || s.input != ir::kNone || !ascii(s.sample)) return std::nullopt;
+  ir::Builder& ir = e.b();
+  Sym text;
+  text.kind = PyKind::Str;
+  text.v[0] = ir.as_type(s.v[0], e.object(reinterpret_cast<PyObject*>(&PyUnicode_Type)), e.before());
+  ValueId mask = ir.const_bits(Type::U32, ascii_state());
+  ValueId state = load(e, Type::U32, text.v[0], ir.const_i64(0), offsetof(PyASCIIObject, state));
+  ir.guard(ir.binary(OpCode::Eq, Type::U32, ir.binary(OpCode::And, Type::U32, state, mask), mask), ExitReason::TypeChange, e.before());
+  return text;
+}
 
 bool is_text(const Sym& s) { return s.kind == PyKind::Str || s.kind == PyKind::Bytes || s.kind == PyKind::Char || (s.kind == PyKind::Const && known_text(s)); }
 
