@@ -20,8 +20,17 @@ bool one_object(const Sym& a, const Sym& b) {
 }
 
 bool has_identity(const Sym& s) {
+  if (s.kind == PyKind::Row) return true;
   return !is_untouched(s) && ir::pykind_info(s.kind).part_type != ir::Type::Ptr && ir::pykind_info(s.kind).parts > 0 && s.kind != PyKind::Either &&
          s.kind != PyKind::RangeIter && s.kind != PyKind::Bool;
+}
+
+// One object has one form: what it is made of has the same identities too.
+void share_boxes(Sym& second, const Sym& first) {
+  if (second.box != 0) second.box = first.box;
+  if (!second.items || !first.items || second.items->size() != first.items->size()) return;
+  second.items = std::make_shared<std::vector<Sym>>(*second.items);
+  for (size_t k = 0; k < second.items->size(); ++k) share_boxes((*second.items)[k], (*first.items)[k]);
 }
 
 bool has_pair(const std::vector<std::pair<VarRef, VarRef>>& all, const std::pair<VarRef, VarRef>& pair) {
@@ -99,8 +108,7 @@ void Recorder::guard_copies(State& before, const LoopContext& loop) {
 
 void Recorder::join_copies(State& state, const LoopContext& loop) {
   for (const VarPair& pair : loop.copies) {
-    Sym& second = at(state, pair.second);
-    if (second.box != 0) second.box = at(state, pair.first).box;
+    share_boxes(at(state, pair.second), at(state, pair.first));
   }
 }
 

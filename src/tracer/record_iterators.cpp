@@ -71,17 +71,19 @@ std::string with_advice(const char* type) {
 }  // namespace
 
 // The constant behind a value, wherever in the region it stands.
-std::optional<int64_t> Recorder::known_number(ValueId v) const {
+std::optional<int64_t> Recorder::known_number(ValueId v) {
   auto near = constant(v);
   if (near) return near;
-  std::optional<int64_t> found;
+  auto [place, fresh] = known_numbers_.try_emplace(v);
+  std::optional<int64_t>& found = place->second;
+  if (!fresh) return found;
   ir::for_each_op(*region_, [&](const ir::Op& op, const ir::Block&) {
     if (op.code == OpCode::Const && op.result() == v) found = op.imm;
   });
   return found;
 }
 
-bool Recorder::same_number(ValueId a, ValueId b) const {
+bool Recorder::same_number(ValueId a, ValueId b) {
   if (a == b) return true;
   auto x = known_number(a), y = known_number(b);
   return x && y && *x == *y;

@@ -204,8 +204,8 @@ class Recorder final : public Emit {
   Result<Sym> element_at(const Sym& iterator, const Course& c, ValueId i);
   Result<ValueId> length_of(const Sym& sequence);
   Result<void> not_in_variables(const State& state);
-  std::optional<int64_t> known_number(ValueId v) const;
-  bool same_number(ValueId a, ValueId b) const;
+  std::optional<int64_t> known_number(ValueId v);
+  bool same_number(ValueId a, ValueId b);
   Sym as_object_sequence(const Sym& s);
   Result<Sym> iterator_of(const Sym& s);
   Result<Step> get_iter(State& state);
@@ -281,6 +281,7 @@ class Recorder final : public Emit {
   std::map<std::string, Copies> copies_;       // by loop and number of peeled trips
   std::map<std::pair<int, uint32_t>, Sym> entry_values_;  // by slot
   std::unordered_set<ValueId> input_values_;
+  std::unordered_map<ValueId, std::optional<int64_t>> known_numbers_;  // answers of known_number
   std::map<uint32_t, ValueId> input_pointers_;            // by input number: the object of a number that came in
   std::vector<NameVar> name_vars_;
   std::set<std::string> stored_names_;

@@ -175,6 +175,25 @@ def case_row_from_before():
     return s, row
 
 
+def case_same_row_twice():
+    a = table()
+    for row in a:
+        p = row
+        q = (row, p)
+    return p is row, q[0] is q[1], q[0].base is a
+
+
+def case_same_row_twice_inside():
+    a = table()
+    n = 0
+    for k in range(N):
+        for row in a:
+            p = row
+        n += p is row
+        n += 2 * (p is a)
+    return n
+
+
 def dot(p, q):
     s = 0.0
     for k in range(len(p)):
