@@ -179,8 +179,7 @@ def case_same_row_twice():
     a = table()
     for row in a:
         p = row
-        q = (row, p)
-    return p is row, q[0] is q[1], q[0].base is a
+    return p is row, p.base is a
 
 
 def case_same_row_twice_inside():
