@@ -1,6 +1,10 @@
-// Identity of carried variables (T29): where every back edge brings two of them as one object (`y = x` in the loop), they are one object at the head
-// and behind the loop too, if they were one before it. See recorder.h.
+// Identity of carried variables (T29). See recorder.h.
 //
+// A variable that is assigned on some trips only may still be the object that came in: it is carried with that object's pointer, null
+// once it was assigned.
+//
+// Where every back edge brings two variables as one object (`y = x` in the loop), they are one object at the head and behind the loop too, if they
+// were one before it.
 // It is assumed of a pair that some back edge brought as one object; the loop is built again with that, and without when another back edge
 // contradicts. Before the loop they must be one object: known, or in the region's outermost loop guarded at entry, or else the first
 // trip is peeled off.
@@ -19,10 +23,10 @@ bool one_object(const Sym& a, const Sym& b) {
   return a.box == b.box && a.input == b.input && a.object == b.object;
 }
 
+// Numbers and rows are made anew each time; bools are always the same two objects.
 bool has_identity(const Sym& s) {
   if (s.kind == PyKind::Row) return true;
-  return !is_untouched(s) && ir::pykind_info(s.kind).part_type != ir::Type::Ptr && ir::pykind_info(s.kind).parts > 0 && s.kind != PyKind::Either &&
-         s.kind != PyKind::RangeIter && s.kind != PyKind::Bool;
+  return !is_untouched(s) && (is_py_number(s.kind) || is_np_scalar(s.kind)) && s.kind != PyKind::Bool && s.kind != PyKind::NpBool;
 }
 
 // One object has one form: what it is made of has the same identities too.
@@ -45,6 +49,10 @@ void Recorder::compare_copies(const State& state, LoopContext& loop) {
   for (const VarPair& pair : loop.copies) {
     if (!one_object(at(state, pair.first), at(state, pair.second))) loop.parted.push_back(pair);
   }
+  for (const VarRef& ref : loop.carried) {
+    const Sym& head = at(*loop.head, ref);
+    if (head.box != 0 && at(state, ref).box == head.box) loop.kept.push_back(ref);
+  }
   for (size_t a = 0; a < loop.carried.size(); ++a) {
     const Sym& first = at(state, loop.carried[a]);
     if (!has_identity(first)) continue;
@@ -57,11 +65,48 @@ void Recorder::compare_copies(const State& state, LoopContext& loop) {
   }
 }
 
+// A join of two values of a variable: if one of them is what a loop around had at its head, that loop may leave it as it is.
+void Recorder::note_kept(const VarRef& ref, const Sym& a, const Sym& b) {
+  if (a.box == b.box) return;
+  for (LoopContext* loop : loops_) {
+    if (loop->head == nullptr || loop->frame != 0 || std::find(loop->carried.begin(), loop->carried.end(), ref) == loop->carried.end()) continue;
+    const Sym& head = at(*loop->head, ref);
+    if (head.box != 0 && (a.box == head.box || b.box == head.box)) loop->kept.push_back(ref);
+  }
+}
+
+// Gives an unboxed variable the pointer of the object that it came from. False: it has it already, or came from none.
+bool Recorder::keep_object(State& state, const VarRef& ref) {
+  Sym s = fetch(state, ref);
+  if (s.obj != ir::kNoValue || s.input == ir::kNone || s.object != nullptr || !has_identity(s)) return false;
+  ValueId pointer = known_pointer(s);
+  if (pointer == ir::kNoValue) return false;
+  s.obj = pointer;
+  at(state, ref) = s;
+  return true;
+}
+
+// Two numbers that a join makes one: if one of them is an object that came in, the result may be it.
+void Recorder::name_objects(Sym& a, Sym& b) {
+  if (a.kind != b.kind || a.obj != ir::kNoValue || b.obj != ir::kNoValue || a.input == b.input || !has_identity(a)) return;
+  auto name = [&](Sym& s) {
+    if (s.input == ir::kNone || s.object != nullptr) return;
+    s.obj = known_pointer(s);
+  };
+  name(a);
+  name(b);
+  if (a.obj != ir::kNoValue && b.obj != ir::kNoValue) a.sure = b.sure = true;
+}
+
 // After the loop was built: whether it must be built again because of copies that were found in it.
 bool Recorder::learn_copies(State& before, const LoopContext& loop, Copies* copies) {
   bool again = false;
   bool outermost = loop.frame == 0 && loop.header == infos_[0]->part->entry();
   normalise(before);
+  for (const VarRef& ref : loop.kept) {
+    note_kept(ref, at(before, ref), Sym{});  // then the loop around may leave it too
+    again |= keep_object(before, ref);
+  }
   for (const VarPair& pair : loop.found) {
     if (has_pair(copies->given_up, pair) || has_pair(copies->assumed, pair)) continue;
     Sym a = resolve(pair.first, at(before, pair.first)), b = resolve(pair.second, at(before, pair.second));

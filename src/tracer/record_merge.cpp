@@ -158,6 +158,7 @@ bool Recorder::mismatch(Way& a, Way& b, VarRef* which) {
     if (same_sym(sa, sb)) continue;
     sa = resolve(ref, sa);
     sb = resolve(ref, sb);
+    name_objects(sa, sb);
     if (same_shape(sa, sb)) continue;
     *which = ref;
     return true;
@@ -240,6 +241,7 @@ Result<Ways> Recorder::merge(ir::Op* op, ValueId mark, Ways a, Ways b, const Sta
         bool as_is = pa[k] == pb[k] && columns.visible(pa[k]);
         indices.push_back(as_is ? -1 : columns.pair(pa[k], pb[k], ref, static_cast<int>(k)));
       }
+      note_kept(ref, sa, sb);
       note(out.size(), ref, sa, indices, true, identities.number(sa, sb));
     }
     out.push_back(way);

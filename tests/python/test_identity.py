@@ -145,6 +145,44 @@ LOOPS = {
                 best = run
         return best, run, prev
         """,
+    "kept where it was not assigned": """
+        x = y = 1e300
+        for i in range(n):
+            if i < 0: x = i * 0.5
+        return x is y, x
+        """,
+    "kept up to a rare assignment": """
+        x = y = 1e300
+        for k in range(3):
+            for i in range(n):
+                if i == 299 and k == 1: x = i * 0.5
+        return x is y, x
+        """,
+    "the least of some": """
+        start = 1e300
+        best = start
+        a = np.arange(n, 0, -1) * 0.5
+        limit = a[n // 2]
+        for i in range(n):
+            if a[i] < limit and a[i] * 2.0 < best: best = a[i] * 1.0
+        return best is start, best
+        """,
+    "chosen": """
+        p, q, x = 0.5, 1.5, 2.5
+        hits = 0
+        for i in range(n):
+            x = p if i & 1 else q
+            if i % 5 == 4: x = x * 1.0
+            hits += (x is p) if False else 1
+        return x is p, x is q, x, hits
+        """,
+    "continue leaves it": """
+        x = y = 2 ** 50
+        for i in range(n):
+            if i < n: continue
+            x = i
+        return x is y, x
+        """,
     "large ints": """
         x = y = 2 ** 40
         for i in range(n):
@@ -169,7 +207,7 @@ LOOPS = {
         """,
 }
 
-# Identity that depends on which way the last trips went: see "Known gaps" in the README.
+# Objects that were made in the loop, and are one or two depending on the way that the last trips went: see "Known gap" in the README.
 GAPS = {
     "parted on one path": """
         x = y = 0.5
@@ -177,19 +215,6 @@ GAPS = {
             x = i * 0.5
             y = x
             if i % 7 == 6: y = x + 0.0
-        return x is y, x
-        """,
-    "kept where it was not assigned": """
-        x = y = 1e300
-        for i in range(n):
-            if i < 0: x = i * 0.5
-        return x is y, x
-        """,
-    "kept up to a rare assignment": """
-        x = y = 1e300
-        for k in range(3):
-            for i in range(n):
-                if i == 299 and k == 1: x = i * 0.5
         return x is y, x
         """,
 }
