@@ -58,7 +58,7 @@ def fine(text, **options):
     return r
 
 
-def test_timer_signal_raises_within_50_ms():
+def test_timer_signal_raises_within_50_ms_T9():
     fine("""
     class Stop(Exception): pass
     def handler(signum, frame):
@@ -171,7 +171,7 @@ def test_other_threads_make_progress():
     """)
 
 
-def test_pending_calls_within_50_ms():
+def test_pending_calls_within_50_ms_T10():
     fine("""
     import ctypes
     PROTO = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
@@ -315,7 +315,7 @@ def test_faulthandler_dump_from_native_code():
     assert "Timeout (0:00:00.2" in r.stderr and " in spin" in r.stderr, r.stderr
 
 
-def test_line_events_switched_on_by_another_thread():
+def test_line_events_switched_on_by_another_thread_T8():
     fine("""
     mon = sys.monitoring
     class Stop(Exception): pass
@@ -394,7 +394,7 @@ def test_fork_after_and_during_hot_loops():
     """)
 
 
-def test_no_thread_of_its_own():
+def test_no_thread_of_its_own_T1():
     fine("""
     spin(1_000_000)
     assert len(os.listdir("/proc/self/task")) == 1, os.listdir("/proc/self/task")
@@ -414,7 +414,7 @@ def test_multiprocessing_fork_pool():
     """)
 
 
-def test_daemon_thread_in_native_code_at_exit():
+def test_daemon_thread_in_native_code_at_exit_T27():
     r = fine("""
     t = threading.Thread(target=spin, args=(ENDLESS,), daemon=True)
     t.start()
@@ -484,7 +484,7 @@ def test_disable_inside_a_hot_loop():
     """)
 
 
-def test_disable_leaves_no_events():
+def test_disable_leaves_no_events_T32():
     fine("""
     hotloop.disable()
     seen = []
