@@ -78,7 +78,7 @@ bool append(PyObject* list, Loop& loop, Region* region) {
   if (dict == nullptr) return false;
   bool good = put_loop(dict, loop);
   if (region != nullptr) {
-    good = good && put_region(dict, *region);
+    good = good && put_region(dict, *region) && put_refusal(dict, loop);
   } else {
     good = good && put(dict, "status", text(status_of(loop))) && put_refusal(dict, loop);
   }

@@ -193,11 +193,16 @@ def _fate(region: Region | None) -> str:
         exits = region.get("exits") or 0
         text = f"compiled: entered {_times(region.get('entries') or 0)}, {exits} side exit{'s' * (exits != 1)}"
         reasons = region.get("exits_by_reason") or {}
-        return text + (f" ({', '.join(f'{name} {count}' for name, count in reasons.items())})" if reasons else "")
+        text += f" ({', '.join(f'{name} {count}' for name, count in reasons.items())})" if reasons else ""
+        return text + (f"; at times in the interpreter: {_reason(region)}" if region.get("reason") else "")
     if not region.get("reason"):
         trips = region.get("trips")
         return str(region["status"]) + (f": {trips} trips" if trips else "")
-    text = f"not compiled: {region['reason']}"
+    return f"not compiled: {_reason(region)}"
+
+
+def _reason(region: Region) -> str:
+    text = str(region["reason"])
     if region.get("reason_line"):
         text += f", line {region['reason_line']}"
     if region.get("advice"):

@@ -102,6 +102,8 @@ int hl_tracing_swap(PyThreadState* ts, int tracing);
 /* 1 if this thread has a trace or profile function, or a monitoring tool other than ours has events on this code object
  * or global events. Such code is left alone. `code` NULL: only thread and global events. */
 int hl_other_tools_active(PyThreadState* ts, PyCodeObject* code);
+/* Whether sys.settrace or sys.setprofile is on in this thread. */
+int hl_is_traced(PyThreadState* ts);
 /* Whether an exception is set in this thread. */
 int hl_has_exception(PyThreadState* ts);
 /* Whether this thread runs in no context of its own (contextvars): every context variable has its default. */

@@ -20,8 +20,12 @@ static inline int others(const uint8_t* tools, int n) {
   return (any & ((1 << kUserTools) - 1 - (1 << kOurTool))) != 0;
 }
 
+int hl_is_traced(PyThreadState* ts) {
+  return ts->c_tracefunc != NULL || ts->c_profilefunc != NULL;
+}
+
 int hl_other_tools_active(PyThreadState* ts, PyCodeObject* code) {
-  if (ts->c_tracefunc != NULL || ts->c_profilefunc != NULL) return 1;
+  if (hl_is_traced(ts)) return 1;
   if (others(ts->interp->monitors.tools, (int)sizeof ts->interp->monitors.tools)) return 1;
   if (code == NULL || code->_co_monitoring == NULL) return 0;
   return others(code->_co_monitoring->local_monitors.tools, (int)sizeof code->_co_monitoring->local_monitors.tools);

@@ -266,6 +266,13 @@ void drop_stale_regions(Runtime& rt, HlFrame* frame, Loop& loop) {
   }
 }
 
+// It is not the loop that keeps it in the interpreter, but what is around it now: explain() shows it, and no attempt is counted.
+void note_surroundings(Runtime& rt, Loop& loop, base::RefusalReason reason) {
+  if (loop.refusal != nullptr && loop.refusal->reason == reason) return;
+  rt.stats.count_refusal(reason);
+  loop.refusal = std::make_unique<base::Refusal>(base::refuse(reason, loop.line));
+}
+
 // The loop's count has reached its threshold.
 void loop_is_hot(Runtime& rt, PyThreadState* ts, HlFrame* frame, Loop& loop) {
   loop.count = 0;
@@ -280,7 +287,11 @@ void loop_is_hot(Runtime& rt, PyThreadState* ts, HlFrame* frame, Loop& loop) {
       return;
     }
   }
-  if (!loop.regions.empty() && !rt.errstate.is_default(ts)) return;  // it is not the types that keep it out
+  if (hl_other_tools_active(ts, loop.info->code)) {
+    return note_surroundings(rt, loop, hl_is_traced(ts) ? base::RefusalReason::kTraced : base::RefusalReason::kOtherTool);
+  }
+  // It is not the types that keep it out.
+  if (!loop.regions.empty() && !rt.errstate.is_default(ts)) return note_surroundings(rt, loop, base::RefusalReason::kErrState);
   if (loop.regions.size() >= kMaxVersions) drop_stale_regions(rt, frame, loop);
   if (loop.regions.size() >= kMaxVersions) {
     if (loop.refusal == nullptr || loop.refusal->reason != base::RefusalReason::kTooManyVersions) {

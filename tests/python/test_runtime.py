@@ -363,3 +363,33 @@ def test_fuel():
     assert compiled(f) and not compiled(g)
     assert refusals()["FuelSpent"] >= 1
     """, HOTLOOP_FUEL="1")
+
+
+def test_what_keeps_a_loop_in_the_interpreter_for_now_is_named():
+    fine("""
+    def f(a, n):
+        s = 0.0
+        for i in range(n): s += a[i] * 0.5
+        return s
+    a = np.ones(400)
+    hotloop.enable(threshold=10)
+    m = sys.monitoring
+    m.use_tool_id(2, "other")
+    m.set_local_events(2, f.__code__, m.events.LINE)
+    for _ in range(5): f(a, 300)
+    assert not compiled(f) and set(refusals()) == {"OtherTool"}, refusals()
+    assert "other monitoring tool" in hotloop.explain(f)
+    m.set_local_events(2, f.__code__, 0)
+    m.free_tool_id(2)
+    sys.settrace(lambda *_: None)
+    for _ in range(5): f(a, 300)
+    sys.settrace(None)
+    assert not compiled(f) and "Traced" in refusals()
+    for _ in range(5): f(a, 300)
+    assert compiled(f) and "not compiled" not in hotloop.explain(f) and "at times" not in hotloop.explain(f)
+    entries = hotloop.stats()["entries"]
+    with np.errstate(over="raise"):
+        for _ in range(5): f(a, 300)
+    assert hotloop.stats()["entries"] == entries and "ErrState" in refusals()
+    assert "at times in the interpreter: numpy.errstate" in hotloop.explain(f)
+    """)
