@@ -85,6 +85,26 @@ PyObject* hl_stack_pop(HlFrame* f);              /* new (owned by the caller), m
 PyObject* hl_stack_slot_at(HlFrame* f, int i); /* borrowed or NULL */
 int hl_stack_limit(PyCodeObject* code);        /* co_stacksize */
 
+/* ------------------------------------------------------------------ instances of ordinary classes */
+
+/* A class written in Python, or like one: attributes of its instances are found and stored in the ordinary way, without
+ * hooks of the class (__getattribute__, __getattr__, __setattr__). */
+int hl_type_is_plain(PyTypeObject* type);
+/* The type's version tag: another whenever the type or one of its bases changes, never used twice. 0: it has none. */
+uint32_t hl_type_version(PyTypeObject* type);
+/* 1 while the type has this very tag; asks nothing, changes nothing. */
+int hl_type_has_version(PyTypeObject* type, uint32_t version);
+/* What the type or its bases hold under the name; borrowed, NULL: nothing. No exception. */
+PyObject* hl_type_lookup(PyTypeObject* type, PyObject* name);
+/* An attribute that is in the instance itself (what the type says is not asked), read where it lies: no dictionary is
+ * made, no Python code runs. 1: *value, borrowed; 0: not there, *value NULL; -1: cannot be told. *hint: kept by the
+ * caller for this name, begins at -1. */
+int hl_instance_get(PyObject* o, PyObject* name, int* hint, PyObject** value);
+/* The instance's dictionary if one was made; borrowed or NULL. Two instances may share one. */
+PyObject* hl_instance_dict(PyObject* o);
+/* The offset of a slot (__slots__) from its descriptor; 0: it is no writable object slot. */
+uint32_t hl_slot_offset(PyObject* descriptor);
+
 /* ------------------------------------------------------------------ eval breaker, tools, recursion */
 
 /* A byte that is != 0 exactly when the interpreter wants the eval loop's attention (signals, pending calls, GIL

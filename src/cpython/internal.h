@@ -7,6 +7,7 @@
  *   code of a frame: hlv_code(f); ip as a unit: hlv_ip(f) / hlv_set_ip(f, unit); hlv_set_resume(f, unit)
  *   stack top as an index into the slots: hlv_top(f) / hlv_set_top(f, n)
  *   slots: hlv_slot(f, i) borrowed; hlv_slot_set(f, i, owned) overwrites without dropping
+ *   attributes of an instance: hlv_instance_values(o, &dict)
  *   hlv_is_complete(f), hlv_is_c_frame(f), hlv_lasti_object(unit)
  */
 #ifndef HOTLOOP_CPYTHON_INTERNAL_H

@@ -2,8 +2,10 @@
 #ifndef HOTLOOP_CPYTHON_V312_H
 #define HOTLOOP_CPYTHON_V312_H
 
+#include "internal/pycore_dict.h"
 #include "internal/pycore_frame.h"
 #include "internal/pycore_interp.h"
+#include "internal/pycore_object.h"
 #include "internal/pycore_pystate.h"
 #include "internal/pycore_range.h"
 #include "opcode.h"
@@ -53,6 +55,14 @@ static inline int hlv_is_generator(HlFrame* f) {
 }
 static inline int hlv_is_complete(HlFrame* f) {
   return !hlv_is_c_frame(f) && (hlv_is_generator(f) || hlv_ip(f) >= f->f_code->_co_firsttraceable);
+}
+/* Where the attributes lie: the values, or NULL and *dict (which may be NULL too: there are none). */
+static inline PyObject** hlv_instance_values(PyObject* o, PyObject** dict) {
+  PyDictOrValues place = *_PyObject_DictOrValuesPointer(o);
+  *dict = NULL;
+  if (_PyDictOrValues_IsValues(place)) return _PyDictOrValues_GetValues(place)->values;
+  *dict = _PyDictOrValues_GetDict(place);
+  return NULL;
 }
 static inline PyObject* hlv_lasti_object(int unit) {
   return PyLong_FromLong(unit);

@@ -3,8 +3,10 @@
 #define HOTLOOP_CPYTHON_V313_H
 
 #include "internal/pycore_ceval.h"
+#include "internal/pycore_dict.h"
 #include "internal/pycore_frame.h"
 #include "internal/pycore_interp.h"
+#include "internal/pycore_object.h"
 #include "internal/pycore_pystate.h"
 #include "internal/pycore_range.h"
 #include "opcode.h"
@@ -52,6 +54,14 @@ static inline int hlv_is_generator(HlFrame* f) {
 }
 static inline int hlv_is_complete(HlFrame* f) {
   return !hlv_is_c_frame(f) && (hlv_is_generator(f) || hlv_ip(f) >= hlv_code(f)->_co_firsttraceable);
+}
+/* Where the attributes lie: the values, or NULL and *dict (which may be NULL too: there are none). There may be a
+ * dictionary beside valid values, which then uses them. */
+static inline PyObject** hlv_instance_values(PyObject* o, PyObject** dict) {
+  *dict = (PyObject*)_PyObject_GetManagedDict(o);
+  if (!(Py_TYPE(o)->tp_flags & Py_TPFLAGS_INLINE_VALUES)) return NULL;
+  PyDictValues* values = _PyObject_InlineValues(o);
+  return values->valid ? values->values : NULL;
 }
 static inline PyObject* hlv_lasti_object(int unit) {
   return PyLong_FromLong(unit);

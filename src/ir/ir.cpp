@@ -45,10 +45,18 @@ ArrayTypeId Function::intern_array_type(const ArrayType& type) {
 ObjectId Function::add_object(void* pointer, std::string text) {
   if (pointer != nullptr) {
     for (size_t k = 0; k < objects.size(); ++k) {
-      if (objects[k].pointer == pointer) return static_cast<ObjectId>(k);
+      if (objects[k].pointer == pointer && !objects[k].weak) return static_cast<ObjectId>(k);
     }
   }
   objects.push_back(ObjectRef{pointer, std::move(text)});
+  return static_cast<ObjectId>(objects.size() - 1);
+}
+
+ObjectId Function::add_weak_object(void* pointer, std::string text) {
+  for (size_t k = 0; k < objects.size(); ++k) {
+    if (objects[k].pointer == pointer && objects[k].weak) return static_cast<ObjectId>(k);
+  }
+  objects.push_back(ObjectRef{pointer, std::move(text), true});
   return static_cast<ObjectId>(objects.size() - 1);
 }
 

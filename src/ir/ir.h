@@ -76,7 +76,7 @@ struct SnapValue {
 
 inline bool may_have_children(PyKind kind) {
   return kind == PyKind::Tuple || kind == PyKind::Either || kind == PyKind::Row || kind == PyKind::SeqIter || kind == PyKind::Countdown ||
-         kind == PyKind::Enumerate || kind == PyKind::Zip;
+         kind == PyKind::Enumerate || kind == PyKind::Zip || kind == PyKind::Method;
 }
 inline bool is_iterator(PyKind kind) {
   return kind == PyKind::RangeIter || kind == PyKind::SeqIter || kind == PyKind::Countdown || kind == PyKind::Enumerate || kind == PyKind::Zip;
@@ -92,7 +92,9 @@ enum class SlotKind : uint8_t {
   // Inputs only:
   kSeqArray,    // the sequence that an iterator walks over; index: see iter_path.h (exhausted: no entry)
   kSeqIndex,    // the state of that iterator: kind Int its next index, or an enumerate object's next number; kind RangeIter
-  kObjectCell,  // contents of the cell object objects[index] (the closure of an inlined function)
+  kObjectCell,  // contents of cells[index]: a cell in the closure of an inlined function (inputs and exits)
+  kAttribute,   // attributes[index]: an attribute of an instance (inputs and exits)
+  kMethodSelf,  // inputs only: what the bound method in input `index` is bound to
 };
 struct Slot {
   SlotKind kind = SlotKind::kLocal;
@@ -109,7 +111,8 @@ enum class ResultUse : uint8_t { kPush, kDrop };
 
 struct FrameState {
   ObjectId code = kNone;       // code object (outermost: the region's own)
-  ObjectId function = kNone;   // inlined frames: the function object
+  ObjectId function = kNone;   // inlined frames: the function object,
+  uint32_t function_input = kNone;  // or the input that holds it
   int32_t resume_unit = 0;     // code unit of the next instruction to run in this frame. In a frame that has a callee inlined above it: the CALL instruction in progress
   int32_t return_unit = 0;     // only if a callee is inlined above: unit after the CALL, where the frame goes on once the result is there
   ResultUse result_use = ResultUse::kPush;  // likewise
@@ -129,6 +132,9 @@ struct Input {
   ArrayTypeId array_type = kNone;      // kind == Array
   ObjectId object = kNone;             // kind == Const: the slot holds this very object
   uint32_t same_as = kNone;            // guarded: it is the very object of this input, an earlier one
+  uint32_t instance = kNone;           // kind == Object: it is instances[instance]
+  ObjectId code = kNone;               // kind == Object: a function with this code, see FunctionGuard
+  ObjectId method = kNone;             // kind == Object: a bound method of this function
   uint32_t parts() const { return static_cast<uint32_t>(pykind_info(kind).parts); }
 };
 
@@ -140,16 +146,49 @@ struct NamespaceGuard {
   ObjectId value = kNone;
 };
 // A fact about a function that was inlined: function.__code__ is code, __defaults__ and __kwdefaults__ are the same objects.
+// A function that comes in as an input is known by its code (each run of a `def` makes another); its globals and builtins are the live frame's.
 struct FunctionGuard {
   ObjectId function = kNone;
+  uint32_t input = kNone;       // the function is this input
   ObjectId code = kNone;
   ObjectId defaults = kNone;    // kNone: NULL
   ObjectId kwdefaults = kNone;  // kNone: NULL
+};
+// An object whose attributes are variables of the region. Guarded at entry: exact type and the type's version tag (which stands for all that the
+// type says about its attributes); no two of them are one object or share a dictionary; all inputs that name one hold the same object.
+struct Instance {
+  uint32_t input = kNone;    // the first input that holds it (Input::instance says which others do),
+  ObjectId object = kNone;   // or the known object that it is
+  ObjectId type = kNone;     // not owned: version tags are never used twice
+  uint32_t version = 0;
+};
+// One attribute of an instance: in its dictionary or inline values, or in a slot of its type.
+struct InstanceAttribute {
+  uint32_t instance = kNone;
+  ObjectId name = kNone;
+  uint32_t offset = 0;  // of a slot, in bytes; 0: it is none
+};
+// A cell that an inlined function reads or writes, by the closures it is found in. Guarded at entry: all of them hold the same cell; it is the one
+// in `local` of the live frame (whose variable is that kCell slot, then) or none of that frame's, and no other of this table.
+struct ClosureRef {
+  ObjectId function = kNone;  // closure of this function,
+  uint32_t input = kNone;     // or of the one in this input
+  uint32_t number = 0;        // place in the closure
+};
+struct ClosureCell {
+  uint32_t local = kNone;
+  std::vector<ClosureRef> refs;
+};
+// A known type whose attributes the region takes as constants: its version tag is this one.
+struct TypeGuard {
+  ObjectId type = kNone;
+  uint32_t version = 0;
 };
 // A Python object that the region knows.
 struct ObjectRef {
   void* pointer = nullptr;  // PyObject*, kept alive by the region; null in text form
   std::string text;         // for people: repr or name
+  bool weak = false;        // only compared, never looked into or kept alive
 };
 
 struct Function {
@@ -164,6 +203,10 @@ struct Function {
   std::vector<ObjectRef> objects;
   std::vector<NamespaceGuard> namespace_guards;
   std::vector<FunctionGuard> function_guards;
+  std::vector<Instance> instances;
+  std::vector<InstanceAttribute> attributes;
+  std::vector<TypeGuard> type_guards;
+  std::vector<ClosureCell> cells;
 
   // Value table.
   std::vector<Type> value_types;
@@ -181,6 +224,7 @@ struct Function {
   Block* new_block() { return &block_store_.emplace_back(); }
   ArrayTypeId intern_array_type(const ArrayType& type);
   ObjectId add_object(void* pointer, std::string text);  // interned by pointer when not null
+  ObjectId add_weak_object(void* pointer, std::string text);
 
   Function() = default;
   Function(const Function&) = delete;

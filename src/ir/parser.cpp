@@ -110,7 +110,7 @@ class Parser {
     take();
   }
   void slot_kind(SlotKind& out) {
-    constexpr std::string_view kTexts[] = {"local", "cell", "global", "name", "stack", "seq_array", "seq_index", "object_cell"};
+    constexpr std::string_view kTexts[] = {"local", "cell", "global", "name", "stack", "seq_array", "seq_index", "object_cell", "attribute", "method_self"};
     named("a slot: local, cell, global, name or stack", [&](std::string_view text) {
       for (size_t k = 0; k < std::size(kTexts); ++k) {
         if (kTexts[k] != text) continue;

@@ -84,7 +84,7 @@ class Printer {
   void py_kind(PyKind kind) { token(pykind_info(kind).text); }
   void stride(Stride stride) { token(stride == Stride::kItem ? "c" : stride == Stride::kZero ? "0" : "s"); }
   void slot_kind(SlotKind kind) {
-    constexpr std::string_view kTexts[] = {"local", "cell", "global", "name", "stack", "seq_array", "seq_index", "object_cell"};
+    constexpr std::string_view kTexts[] = {"local", "cell", "global", "name", "stack", "seq_array", "seq_index", "object_cell", "attribute", "method_self"};
     token(kTexts[static_cast<size_t>(kind)]);
   }
   void helper(int64_t imm) {

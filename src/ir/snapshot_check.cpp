@@ -18,6 +18,9 @@ std::string check_object(const Function& f, ObjectId id, const char* what, bool 
 }
 
 std::string check_slot(const Function& f, const Slot& slot) {
+  if (slot.kind == SlotKind::kAttribute && slot.index >= f.attributes.size()) return "there is no attribute " + std::to_string(slot.index);
+  if (slot.kind == SlotKind::kObjectCell && slot.index >= f.cells.size()) return "there is no cell " + std::to_string(slot.index);
+  if (slot.kind == SlotKind::kMethodSelf && slot.index >= f.inputs.size()) return "there is no input " + std::to_string(slot.index);
   if (slot.kind != SlotKind::kGlobal && slot.kind != SlotKind::kName) return {};
   return check_object(f, slot.index, "the slot's name");
 }
@@ -64,7 +67,7 @@ std::string check_value(const Function& f, const SnapValue& value, int depth) {
   if (value.kind == PyKind::Array && value.index != kNone && value.index >= f.array_types.size()) return "unknown array type";
   if (!may_have_children(value.kind) && !value.children.empty()) return kind_text(value.kind) + " cannot have children";
   if (std::string bad = check_children(f, value); !bad.empty()) return bad;
-  if (value.kind == PyKind::Either && value.children.size() != 2) return "either needs two children";
+  if ((value.kind == PyKind::Either || value.kind == PyKind::Method) && value.children.size() != 2) return kind_text(value.kind) + " needs two children";
   for (const SnapValue& child : value.children) {
     if (std::string bad = check_value(f, child, depth + 1); !bad.empty()) return bad;
   }
@@ -74,7 +77,8 @@ std::string check_value(const Function& f, const SnapValue& value, int depth) {
 std::string check_frame(const Function& f, const FrameState& frame, bool outermost, bool innermost) {
   if (frame.resume_unit < 0) return "the resume unit is negative";
   if (std::string bad = check_object(f, frame.code, "the frame's code", outermost); !bad.empty()) return bad;
-  if (std::string bad = check_object(f, frame.function, "the frame's function", outermost); !bad.empty()) return bad;
+  const bool by_input = frame.function_input < f.inputs.size();
+  if (std::string bad = check_object(f, frame.function, "the frame's function", outermost || by_input); !bad.empty()) return bad;
   if (!innermost && frame.return_unit <= frame.resume_unit) return "a frame that called needs a return unit behind its resume unit";
   if (innermost && frame.return_unit != 0) return "the innermost frame has a return unit";
   std::vector<bool> stack(std::min<size_t>(frame.stack_depth, 1u << 16), false);
@@ -113,6 +117,42 @@ std::string check_inputs(const Function& f) {
   return next == f.body->params.size() ? std::string() : "the body has more parameters than the inputs have parts";
 }
 
+std::string check_instances(const Function& f) {
+  for (const TypeGuard& guard : f.type_guards) {
+    if (std::string bad = check_object(f, guard.type, "typeguard: the type"); !bad.empty()) return bad;
+  }
+  for (const Instance& instance : f.instances) {
+    if (std::string bad = check_object(f, instance.type, "instance: the type"); !bad.empty()) return bad;
+    if ((instance.input == kNone) == (instance.object == kNone)) return "instance: needs an input or an object";
+    if (std::string bad = check_object(f, instance.object, "instance: the object", true); !bad.empty()) return bad;
+    if (instance.input != kNone && instance.input >= f.inputs.size()) return "instance: there is no such input";
+  }
+  for (const InstanceAttribute& attribute : f.attributes) {
+    if (std::string bad = check_object(f, attribute.name, "attribute: the name"); !bad.empty()) return bad;
+    if (attribute.instance >= f.instances.size()) return "attribute: there is no such instance";
+  }
+  for (const ClosureCell& cell : f.cells) {
+    if (cell.refs.empty()) return "cell: it is in no closure";
+    for (const ClosureRef& ref : cell.refs) {
+      if (std::string bad = check_object(f, ref.function, "cell: the function", ref.input < f.inputs.size()); !bad.empty()) return bad;
+    }
+  }
+  for (size_t k = 0; k < f.inputs.size(); ++k) {
+    const Input& input = f.inputs[k];
+    if (input.slot.kind == SlotKind::kMethodSelf && input.slot.index >= k) return "input " + std::to_string(k) + ": its method is read later";
+    if (input.slot.kind == SlotKind::kObjectCell) {
+      const ClosureRef& ref = f.cells[input.slot.index].refs[0];
+      if (ref.function == kNone && ref.input >= k) return "input " + std::to_string(k) + ": its function is read later";
+    }
+    if (input.instance != kNone && (input.kind != PyKind::Object || input.instance >= f.instances.size())) return "input: there is no such instance";
+    if (input.slot.kind != SlotKind::kAttribute) continue;
+    // An instance is read before its attributes are.
+    const Instance& instance = f.instances[f.attributes[input.slot.index].instance];
+    if (instance.input != kNone && instance.input >= k) return "input " + std::to_string(k) + ": its instance is read later";
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string check_tables(const Function& f) {
@@ -128,13 +168,14 @@ std::string check_tables(const Function& f) {
     if (std::string bad = check_object(f, guard.builtins, "nsguard: builtins", true); !bad.empty()) return bad;
   }
   for (const FunctionGuard& guard : f.function_guards) {
-    if (std::string bad = check_object(f, guard.function, "fnguard: the function"); !bad.empty()) return bad;
+    const bool by_input = guard.input < f.inputs.size();
+    if (std::string bad = check_object(f, guard.function, "fnguard: the function", by_input); !bad.empty()) return bad;
     if (std::string bad = check_object(f, guard.code, "fnguard: the code"); !bad.empty()) return bad;
     for (ObjectId id : {guard.defaults, guard.kwdefaults}) {
       if (std::string bad = check_object(f, id, "fnguard: the defaults", true); !bad.empty()) return bad;
     }
   }
-  return {};
+  return check_instances(f);
 }
 
 std::string check_snapshot(const Function& f, const Snapshot& snapshot) {

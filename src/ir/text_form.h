@@ -10,6 +10,10 @@
 //   input %1, %2, %3 stack 0 range_iter            one value per part
 //   nsguard globals $0 builtins $1 name $2 value $3
 //   fnguard $0 code $1 defaults $2 kwdefaults $3
+//   typeguard $0
+//   instance input 2 type $4                       numbered from 0; the type's version is not part of the text
+//   cell local 2 (function $0 0, input 3 1)         likewise
+//   attribute of 0 $5                              likewise; `input %7 attribute 0 float` reads it
 //   snapshot !0 { frame code $0 resume 12 depth 1 { local 2 = int %5 stack 0 = range_iter %1 %2 %3 } }
 //   body {
 //     %7 = add.f64 %5, %6 #12                      #n: this op and those that follow are at line n
@@ -44,7 +48,7 @@ void array_type_line(Io& io, auto& type) {
 template <class Io>
 void slot(Io& io, auto& s) {
   io.slot_kind(s.kind);
-  if (s.kind == SlotKind::kGlobal || s.kind == SlotKind::kName || s.kind == SlotKind::kObjectCell) {
+  if (s.kind == SlotKind::kGlobal || s.kind == SlotKind::kName) {
     io.object(s.index);
   } else {
     io.number(s.index);
@@ -59,7 +63,38 @@ void input_line(Io& io, auto& f, auto& input) {
   if (input.kind == PyKind::Array) io.array_type(input.array_type);
   if (input.kind == PyKind::Const) io.object(input.object);
   if (io.optional("same", input.same_as != kNone)) io.number(input.same_as);
+  if (io.optional("instance", input.instance != kNone)) io.number(input.instance);
+  if (io.optional("code", input.code != kNone)) io.object(input.code);
+  if (io.optional("of", input.method != kNone)) io.object(input.method);
   io.end_input(f, input);
+}
+
+template <class Io>
+void instance_line(Io& io, auto& instance) {
+  if (io.optional("object", instance.object != kNone)) io.object(instance.object);
+  if (io.optional("input", instance.input != kNone)) io.number(instance.input);
+  io.word("type");
+  io.object(instance.type);
+}
+
+template <class Io>
+void cell_line(Io& io, auto& cell) {
+  if (io.optional("local", cell.local != kNone)) io.number(cell.local);
+  io.punct("(");
+  io.list(cell.refs, [&](auto& ref) {
+    if (io.optional("function", ref.function != kNone)) io.object(ref.function);
+    if (io.optional("input", ref.input != kNone)) io.number(ref.input);
+    io.number(ref.number);
+  });
+  io.punct(")");
+}
+
+template <class Io>
+void attribute_line(Io& io, auto& attribute) {
+  io.word("of");
+  io.number(attribute.instance);
+  io.object(attribute.name);
+  if (io.optional("offset", attribute.offset != 0)) io.number(attribute.offset);
 }
 
 template <class Io>
@@ -75,7 +110,11 @@ void namespace_guard_line(Io& io, auto& guard) {
 
 template <class Io>
 void function_guard_line(Io& io, auto& guard) {
-  io.object(guard.function);
+  if (io.optional("input", guard.input != kNone)) {
+    io.number(guard.input);
+  } else {
+    io.object(guard.function);
+  }
   io.word("code");
   io.object(guard.code);
   if (io.optional("defaults", guard.defaults != kNone)) io.object(guard.defaults);
@@ -108,6 +147,7 @@ template <class Io>
 void frame(Io& io, auto& f) {
   if (io.optional("code", f.code != kNone)) io.object(f.code);
   if (io.optional("function", f.function != kNone)) io.object(f.function);
+  if (io.optional("input", f.function_input != kNone)) io.number(f.function_input);
   io.word("resume");
   io.number(f.resume_unit);
   if (io.optional("return", f.return_unit != 0)) io.number(f.return_unit);
@@ -220,6 +260,10 @@ void function(Io& io, auto& f) {
   io.each("input", '\0', f.inputs, [&](auto& input) { input_line(io, f, input); });
   io.each("nsguard", '\0', f.namespace_guards, [&](auto& guard) { namespace_guard_line(io, guard); });
   io.each("fnguard", '\0', f.function_guards, [&](auto& guard) { function_guard_line(io, guard); });
+  io.each("typeguard", '\0', f.type_guards, [&](auto& guard) { io.object(guard.type); });
+  io.each("instance", '\0', f.instances, [&](auto& instance) { instance_line(io, instance); });
+  io.each("cell", '\0', f.cells, [&](auto& cell) { cell_line(io, cell); });
+  io.each("attribute", '\0', f.attributes, [&](auto& attribute) { attribute_line(io, attribute); });
   io.each("snapshot", '!', f.snapshots, [&](auto& s) { snapshot_line(io, s); });
   io.line();
   io.word("body");

@@ -78,6 +78,17 @@ bool make_compound(Leaving& l, const PlanValue& value, PyObject** result) {
   return *result != nullptr;
 }
 
+bool make_method(Leaving& l, const PlanValue& value, PyObject** result) {
+  PyObject* function = nullptr;
+  PyObject* self = nullptr;
+  if (make(l, l.plan.values[value.first_child], &function) && make(l, l.plan.values[value.first_child + 1], &self)) {
+    *result = PyMethod_New(function, self);
+  }
+  Py_XDECREF(function);
+  Py_XDECREF(self);
+  return *result != nullptr;
+}
+
 // A new reference to what this value is; *result null for Unbound. False: no memory.
 bool make(Leaving& l, const PlanValue& value, PyObject** result) {
   PyObject* object = nullptr;
@@ -97,6 +108,9 @@ bool make(Leaving& l, const PlanValue& value, PyObject** result) {
     case ir::PyKind::Object: object = Py_NewRef(cell_object(l, value.out[0])); break;
     case ir::PyKind::Tuple:
       if (!make_tuple(l, value, &object)) return false;
+      break;
+    case ir::PyKind::Method:
+      if (!make_method(l, value, &object)) return false;
       break;
     case ir::PyKind::SeqIter:
     case ir::PyKind::Countdown:
@@ -122,7 +136,7 @@ bool make(Leaving& l, const PlanValue& value, PyObject** result) {
 
 // An iterator that stays where it is: its state is set instead of making a new object.
 bool stays_in_place(const Leaving& l, const PlanFrame& frame, const PlanSlot& slot) {
-  if (frame.function != nullptr || slot.slot.kind != ir::SlotKind::kStack) return false;
+  if (&frame != l.plan.frames.data() || slot.slot.kind != ir::SlotKind::kStack) return false;
   if (static_cast<int>(slot.slot.index) >= static_cast<int>(l.region.function->entry_stack_depth)) return false;
   const PlanValue& value = l.plan.values[slot.value];
   PyObject* there = ir::is_iterator(value.kind) ? hl_stack_peek(l.frame, static_cast<int>(slot.slot.index)) : nullptr;
@@ -167,6 +181,25 @@ bool set_name(Leaving& l, PyObject* dict, PyObject* name, PyObject* value) {
   return good;
 }
 
+// instance.name = value, or its removal where it was there; the old value is kept for later. The class has no say in it: see ir::Instance.
+bool set_attribute(Leaving& l, uint32_t index, PyObject* value) {
+  const ir::InstanceAttribute& attribute = l.region.function->attributes[index];
+  PyObject* owner = instance_of_region(l.region, attribute.instance, l.inputs);
+  if (attribute.offset != 0) {
+    auto** place = reinterpret_cast<PyObject**>(reinterpret_cast<char*>(owner) + attribute.offset);
+    drop_later(l, *place);
+    *place = value;
+    return true;
+  }
+  PyObject* name = object_at(l.region, attribute.name);
+  PyObject* old = nullptr;
+  hl_instance_get(owner, name, &l.region.attribute_hints[index], &old);
+  drop_later(l, value);
+  if (old == value) return true;
+  drop_later(l, Py_XNewRef(old));
+  return PyObject_GenericSetAttr(owner, name, value) == 0;
+}
+
 // Locals, cells and names of the live frame. False: an exception is set (no memory for a new key); the rest is done all the same.
 bool swap_slots(Leaving& l, const PlanFrame& frame) {
   bool good = true;
@@ -178,6 +211,8 @@ bool swap_slots(Leaving& l, const PlanFrame& frame) {
       case ir::SlotKind::kCell: drop_later(l, hl_cell_swap(hl_local_get(l.frame, static_cast<int>(slot.index)), value)); break;
       case ir::SlotKind::kGlobal: good &= set_name(l, hl_frame_globals(l.frame), object_at(l.region, slot.index), value); break;
       case ir::SlotKind::kName: good &= set_name(l, hl_frame_locals(l.frame), object_at(l.region, slot.index), value); break;
+      case ir::SlotKind::kObjectCell: drop_later(l, hl_cell_swap(cell_of_region(l.region, slot.index, l.inputs), value)); break;
+      case ir::SlotKind::kAttribute: good &= set_attribute(l, slot.index, value); break;
       default: continue;  // stack: rebuild_stack
     }
     l.made[k] = nullptr;
@@ -235,14 +270,15 @@ PyObject* deliver(Leaving& l, int unit) {
 
 // The slots of an inlined frame as hl_run_frames takes them. False: no memory.
 bool fill_inlined(Leaving& l, const PlanFrame& frame, HlInlinedFrame* inlined) {
-  auto* code = reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(frame.function));
+  PyObject* function = frame.function_input != ir::kNone ? l.inputs[frame.function_input] : frame.function;
+  auto* code = reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(function));
   const size_t locals = static_cast<size_t>(hl_local_count(code));
   auto** block = static_cast<PyObject**>(PyMem_Calloc(locals + static_cast<size_t>(frame.stack_depth) + 1, sizeof(PyObject*)));
   if (block == nullptr) {
     PyErr_NoMemory();
     return false;
   }
-  inlined->func = frame.function;
+  inlined->func = Py_NewRef(function);  // what holds it may be among the old values
   inlined->locals = block;
   inlined->stack = block + locals;
   inlined->stack_depth = frame.stack_depth;
@@ -261,7 +297,7 @@ bool fill_inlined(Leaving& l, const PlanFrame& frame, HlInlinedFrame* inlined) {
         if (block[slot.index] == nullptr) return false;
         break;
       case ir::SlotKind::kGlobal:
-        if (!set_name(l, PyFunction_GET_GLOBALS(frame.function), object_at(l.region, slot.index), value)) return false;
+        if (!set_name(l, PyFunction_GET_GLOBALS(function), object_at(l.region, slot.index), value)) return false;
         break;
       default: Py_XDECREF(value); break;
     }
@@ -276,6 +312,7 @@ void free_inlined(HlInlinedFrame* frames, int count, bool with_values) {
       for (PyObject** p = frames[k].locals; p < frames[k].stack + frames[k].stack_depth; ++p) Py_CLEAR(*p);
     }
     PyMem_Free(frames[k].locals);
+    Py_DECREF(frames[k].func);
   }
 }
 

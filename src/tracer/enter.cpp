@@ -75,7 +75,7 @@ void maybe_grow(Runtime& rt, PyThreadState* ts, Region& region, uint32_t exit_id
   if (rt.session.number == 0) return;
   rt.session.replaces = &region;
   for (const PlanFrame& frame : exit_plan(region, exit_id).frames) {
-    if (frame.function != nullptr) watch_code(rt, reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(frame.function)));
+    if (frame.function != nullptr || frame.function_input != ir::kNone) watch_code(rt, reinterpret_cast<PyCodeObject*>(frame.code));
   }
   note_no_trip(rt.session.observations, region, exit_id);
 }

@@ -20,14 +20,15 @@ Recorder::~Recorder() {
 void release_objects(ir::Function& function) {
   std::vector<void*> owned;
   for (ir::ObjectRef& ref : function.objects) {
-    if (ref.pointer != nullptr) owned.push_back(std::exchange(ref.pointer, nullptr));
+    void* pointer = std::exchange(ref.pointer, nullptr);
+    if (pointer != nullptr && !ref.weak) owned.push_back(pointer);
   }
   for (void* pointer : owned) Py_DECREF(static_cast<PyObject*>(pointer));
 }
 
 ir::ObjectId Recorder::object(PyObject* object) {
   for (size_t k = 0; k < function_->objects.size(); ++k) {
-    if (function_->objects[k].pointer == object) return static_cast<ir::ObjectId>(k);
+    if (function_->objects[k].pointer == object && !function_->objects[k].weak) return static_cast<ir::ObjectId>(k);
   }
   std::string text = Py_TYPE(object)->tp_name;
   const char* utf8 = nullptr;
@@ -80,7 +81,9 @@ bool Recorder::is_live(const State& state, const VarRef& ref, const Place& place
   if (ref.where == VarRef::Where::kStack || place.block == kReturn) return true;
   const FrameInfo& info = *state.frames[static_cast<size_t>(place.frame)].info;
   if (ref.where == VarRef::Where::kLocal) return ref.frame != place.frame || liveness(info).local_at(place.block, ref.index);
-  PyObject* name = name_vars_[static_cast<size_t>(ref.index)].name;
+  const NameVar& var = name_vars_[static_cast<size_t>(ref.index)];
+  if (var.dict == nullptr) return true;  // an attribute or a cell: others may read it
+  PyObject* name = var.name;
   for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(info.code->co_names); ++k) {
     if (PyTuple_GET_ITEM(info.code->co_names, k) == name) return liveness(info).name_at(place.block, static_cast<int>(k));
   }
@@ -116,7 +119,7 @@ Sym Recorder::entry_value(ir::Slot slot, PyObject* value, bool any_type) {
     input.kind = any_type ? PyKind::Object : classify(value, &array_type);
     bool text = slot.kind == ir::SlotKind::kSeqArray || text_slots_.count(key) != 0;
     if (text && PyUnicode_CheckExact(value) && PyUnicode_IS_COMPACT_ASCII(value)) input.kind = PyKind::Str;
-    if (input.kind == PyKind::Object && !any_type && compared_by_identity(value)) input.kind = PyKind::Const;
+    if (input.kind == PyKind::Object && !any_type && compared_by_identity(value) && !known_by_code(value, slot)) input.kind = PyKind::Const;
     if (input.kind == PyKind::Array) input.array_type = s.array_type = function_->intern_array_type(array_type);
     if (input.kind == PyKind::Const) {
       input.object = object(value);
@@ -126,6 +129,7 @@ Sym Recorder::entry_value(ir::Slot slot, PyObject* value, bool any_type) {
   s.kind = input.kind;
   s.sample = value;
   s.input = static_cast<uint32_t>(function_->inputs.size());
+  if (input.kind == PyKind::Object) input_objects_.emplace(s.input, value);
   for (uint32_t k = 0; k < input.parts(); ++k) {
     s.v[k] = function_->new_value(ir::pykind_info(input.kind).part_type);
     // An Object or Array part is a pointer, a range has three i64.

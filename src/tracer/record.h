@@ -27,6 +27,8 @@
 
 namespace hotloop::tracer {
 
+inline constexpr int kMaxInlineDepth = 6;  // frames of callees above the region's own
+
 struct RecordRequest {
   PyThreadState* thread = nullptr;
   HlFrame* frame = nullptr;         // inside its JUMP callback for the back edge to header_unit: locals and stack are readable

@@ -54,6 +54,12 @@ Result<Recorder::Step> Recorder::step_call(State& state, const HlInstr& in) {
   }
   if (self.kind != PyKind::Unbound) args.push_back(self);
   for (int k = in.arg; k >= 1; --k) args.push_back(peek(state, k + names_item));
+  if (callable.kind == PyKind::Method || callable.kind == PyKind::Object) {
+    auto function = unbind_method(callable, &args);
+    if (!function) return function.refusal();
+    callable = *function;
+  }
+  if (auto callee = plain_callee(callable)) return inline_call(state, in, *callee, args, names, drop);
   if (callable.object == nullptr) return refuse(RefusalReason::kUnsupportedCall, "a value of kind " + kind_text(callable));
   if (makes_iterator(callable.object)) {
     auto it = make_iterator(callable.object, args, names);
@@ -76,19 +82,59 @@ Result<Recorder::Step> Recorder::step_call(State& state, const HlInstr& in) {
     return Step::kNext;
   }
   if (names == nullptr && is_list_append(callable.object, args)) return list_append(state, args, drop);
-  if (!PyFunction_Check(callable.object)) return refuse(RefusalReason::kUnsupportedCall, callable_text(callable.object));
-  return inline_call(state, in, callable.object, args, names, drop);
+  return refuse(RefusalReason::kUnsupportedCall, callable_text(callable.object));
 }
 
-void Recorder::guard_function(PyObject* function) {
-  PyFunctionObject* f = as_function(function);
+// A function that each run of a `def` or lambda makes anew is known by its code; others, and those that bring a namespace or keyword-only defaults
+// of their own, by their identity.
+bool Recorder::known_by_code(PyObject* object, ir::Slot slot) const {
+  if (!PyFunction_Check(object) || is_known_callable(object)) return false;
+  if (slot.kind == ir::SlotKind::kGlobal || slot.kind == ir::SlotKind::kName) return false;
+  PyFunctionObject* f = as_function(object);
+  return f->func_kwdefaults == nullptr && f->func_globals == infos_[0]->globals && f->func_builtins == infos_[0]->builtins;
+}
+
+std::optional<Recorder::Callee> Recorder::plain_callee(const Sym& callable) const {
+  if (callable.object != nullptr) {
+    if (!PyFunction_Check(callable.object) || is_known_callable(callable.object)) return std::nullopt;
+    return Callee{callable.object};
+  }
+  auto found = callable.kind == PyKind::Object ? input_objects_.find(callable.input) : input_objects_.end();
+  if (found == input_objects_.end() || !PyFunction_Check(found->second) || !known_by_code(found->second, function_->inputs[callable.input].slot)) {
+    return std::nullopt;
+  }
+  return Callee{found->second, callable.input};
+}
+
+// The function of a bound method, whose object becomes the first argument. Anything else stays as it is.
+Result<Sym> Recorder::unbind_method(const Sym& callable, std::vector<Sym>* args) {
+  if (callable.kind == PyKind::Method) {
+    args->insert(args->begin(), (*callable.items)[1]);
+    return (*callable.items)[0];
+  }
+  auto found = input_objects_.find(callable.input);
+  if (found == input_objects_.end() || Py_TYPE(found->second) != &PyMethod_Type) return callable;
+  PyObject* function = PyMethod_GET_FUNCTION(found->second);
+  if (!PyFunction_Check(function)) return refuse(RefusalReason::kUnsupportedCall, callable_text(function));
+  function_->inputs[callable.input].method = object(function);
+  args->insert(args->begin(), entry_value({ir::SlotKind::kMethodSelf, callable.input}, PyMethod_GET_SELF(found->second)));
+  return known(*this, function);
+}
+
+void Recorder::guard_function(const Callee& callee) {
+  PyFunctionObject* f = as_function(callee.function);
   ir::FunctionGuard guard;
-  guard.function = object(function);
+  guard.input = callee.input;
+  if (callee.input == ir::kNone) {
+    guard.function = object(callee.function);
+  } else {
+    function_->inputs[callee.input].code = object(f->func_code);
+  }
   guard.code = object(f->func_code);
   if (f->func_defaults != nullptr) guard.defaults = object(f->func_defaults);
   if (f->func_kwdefaults != nullptr) guard.kwdefaults = object(f->func_kwdefaults);
   for (const ir::FunctionGuard& g : function_->function_guards) {
-    if (g.function == guard.function) return;
+    if (g.function == guard.function && g.input == guard.input) return;
   }
   function_->function_guards.push_back(guard);
 }
@@ -136,34 +182,61 @@ Result<std::vector<Sym>> Recorder::bind_arguments(PyObject* function, const std:
   return values;
 }
 
-// Free variables of an inlined function: what its cells hold, read at entry.
-Result<void> Recorder::bind_closure(PyObject* function, FrameVals* frame) {
-  PyCodeObject* code = frame->info->code;
-  PyObject* closure = as_function(function)->func_closure;
-  int next = 0;
-  for (int k = 0; k < hl_local_count(code); ++k) {
-    int kind = hl_local_kind(code, k);
-    if (kind == HL_LOCAL_CELL) return refuse(RefusalReason::kUnsupportedCallee, callable_text(function) + " has cell variables");
+// The variable that a cell of a closure is: the live frame's own where it is one of its cells. One cell may be in several closures.
+VarRef Recorder::closure_var(PyObject* cell, const ir::ClosureRef& ref) {
+  auto found = std::find(cell_objects_.begin(), cell_objects_.end(), cell);
+  auto number = static_cast<size_t>(found - cell_objects_.begin());
+  if (found != cell_objects_.end()) {
+    auto& refs = function_->cells[number].refs;
+    bool there = std::any_of(refs.begin(), refs.end(), [&](const ir::ClosureRef& r) {
+      return r.function == ref.function && r.input == ref.input && r.number == ref.number;
+    });
+    if (!there) refs.push_back(ref);
+    return cell_vars_[number];
+  }
+  ir::ClosureCell made;
+  made.refs.push_back(ref);
+  VarRef var{VarRef::Where::kGlobal, 0, static_cast<int>(name_vars_.size())};
+  for (int own = 0; own < hl_local_count(request_.code); ++own) {
+    if (hl_local_kind(request_.code, own) == HL_LOCAL_FAST || hl_local_get(request_.frame, own) != cell) continue;
+    made.local = static_cast<uint32_t>(own);
+    var = {VarRef::Where::kLocal, 0, own};
+  }
+  function_->cells.push_back(std::move(made));
+  cell_objects_.push_back(cell);
+  cell_vars_.push_back(var);
+  if (var.where == VarRef::Where::kLocal) return var;
+  NameVar variable;
+  variable.slot = {ir::SlotKind::kObjectCell, static_cast<uint32_t>(number)};
+  variable.initial = entry_value(variable.slot, hl_cell_get(cell));
+  name_vars_.push_back(std::move(variable));
+  return var;
+}
+
+// Free variables of an inlined function.
+Result<void> Recorder::bind_closure(const Callee& callee, FrameInfo* info) {
+  PyObject* closure = as_function(callee.function)->func_closure;
+  for (int k = 0; k < hl_local_count(info->code); ++k) {
+    int kind = hl_local_kind(info->code, k);
+    if (kind == HL_LOCAL_CELL) return refuse(RefusalReason::kUnsupportedCallee, callable_text(callee.function) + " has cell variables");
     if (kind != HL_LOCAL_FREE) continue;
-    PyObject* cell = closure == nullptr ? nullptr : PyTuple_GET_ITEM(closure, next++);
-    if (cell == nullptr) return refuse(RefusalReason::kUnsupportedCallee, callable_text(function));
-    // A cell of the entry frame may be assigned in the region: not inlined then (its variable would have two homes).
-    for (int own = 0; own < hl_local_count(request_.code); ++own) {
-      if (hl_local_kind(request_.code, own) != HL_LOCAL_FAST && hl_local_get(request_.frame, own) == cell) {
-        return refuse(RefusalReason::kSharedCell, callable_text(function));
-      }
-    }
-    frame->locals[static_cast<size_t>(k)] = entry_value({ir::SlotKind::kObjectCell, object(cell)}, hl_cell_get(cell));
+    if (closure == nullptr) return refuse(RefusalReason::kUnsupportedCallee, callable_text(callee.function));
+    ir::ClosureRef ref;
+    ref.input = callee.input;
+    if (callee.input == ir::kNone) ref.function = object(callee.function);
+    ref.number = static_cast<uint32_t>(info->cells.size());
+    info->cells.push_back(closure_var(PyTuple_GET_ITEM(closure, static_cast<Py_ssize_t>(ref.number)), ref));
   }
   return {};
 }
 
-Result<const FrameInfo*> Recorder::callee_info(State& state, const HlInstr& in, PyObject* function) {
+Result<const FrameInfo*> Recorder::callee_info(State& state, const HlInstr& in, const Callee& callee) {
+  PyObject* function = callee.function;
   PyFunctionObject* f = as_function(function);
   PyCodeObject* code = reinterpret_cast<PyCodeObject*>(f->func_code);
   std::string path = state.top().info->path + "/" + std::to_string(in.unit);
   for (const auto& known : infos_) {
-    if (known->path == path && known->function == function) return const_cast<const FrameInfo*>(known.get());
+    if (known->path == path && known->function == function && known->function_input == callee.input) return const_cast<const FrameInfo*>(known.get());
   }
   constexpr int kRefused = CO_VARARGS | CO_VARKEYWORDS | CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR | CO_ITERABLE_COROUTINE;
   constexpr int kNeeded = CO_OPTIMIZED | CO_NEWLOCALS;
@@ -185,17 +258,21 @@ Result<const FrameInfo*> Recorder::callee_info(State& state, const HlInstr& in, 
   info->builtins = f->func_builtins;
   info->part = *part;
   info->code_object = object(f->func_code);
-  info->function_object = object(function);
+  info->function_input = callee.input;
+  if (callee.input == ir::kNone) info->function_object = object(function);
   info->call_unit = in.unit;
   info->return_unit = in.next_unit;
   info->path = path;
+  auto bound = bind_closure(callee, info.get());
+  if (!bound) return bound.refusal();
   infos_.push_back(std::move(info));
   return const_cast<const FrameInfo*>(infos_.back().get());
 }
 
-Result<Recorder::Step> Recorder::inline_call(State& state, const HlInstr& in, PyObject* function, const std::vector<Sym>& args, PyObject* names,
+Result<Recorder::Step> Recorder::inline_call(State& state, const HlInstr& in, const Callee& callee, const std::vector<Sym>& args, PyObject* names,
                                              int drop) {
-  auto info = callee_info(state, in, function);
+  PyObject* function = callee.function;
+  auto info = callee_info(state, in, callee);
   if (!info) return info.refusal();
   auto values = bind_arguments(function, args, names);
   if (!values) return values.refusal();
@@ -203,9 +280,7 @@ Result<Recorder::Step> Recorder::inline_call(State& state, const HlInstr& in, Py
   frame.info = *info;
   frame.locals.resize(static_cast<size_t>(hl_local_count((*info)->code)));
   std::move(values->begin(), values->end(), frame.locals.begin());
-  auto bound = bind_closure(function, &frame);
-  if (!bound) return bound.refusal();
-  guard_function(function);
+  guard_function(callee);
   State inner = state;
   inner.top().stack.resize(inner.top().stack.size() - static_cast<size_t>(drop));
   inner.frames.push_back(std::move(frame));

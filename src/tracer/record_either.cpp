@@ -68,6 +68,7 @@ int looks_into(const HlInstr& in) {
     case HL_GET_ITER:
     case HL_UNPACK_SEQUENCE:
     case HL_LOAD_ATTR:
+    case HL_STORE_ATTR:
     case HL_POP_JUMP_IF_TRUE:
     case HL_POP_JUMP_IF_FALSE:
     case HL_POP_JUMP_IF_NONE:
@@ -160,8 +161,7 @@ bool has_unbound(const Sym& s) {
 
 // The flag of the first Either that the instruction would look into. Loading one that may be unbound is looking.
 ValueId Recorder::flag_looked_into(State& state, const HlInstr& in) {
-  bool loads = in.op == HL_LOAD_FAST || in.op == HL_LOAD_FAST_CHECK || in.op == HL_LOAD_FAST_LOAD_FAST || in.op == HL_LOAD_DEREF ||
-               in.op == HL_DELETE_FAST;
+  bool loads = in.op == HL_LOAD_FAST || in.op == HL_LOAD_FAST_CHECK || in.op == HL_LOAD_FAST_LOAD_FAST || in.op == HL_DELETE_FAST;
   if (loads) {
     const Sym& s = state.top().locals[static_cast<size_t>(in.arg)];
     if (s.kind == PyKind::Either && has_unbound(s)) return s.v[0];
@@ -170,12 +170,24 @@ ValueId Recorder::flag_looked_into(State& state, const HlInstr& in) {
     const Sym& s = state.top().locals[static_cast<size_t>(in.arg2)];
     if (s.kind == PyKind::Either && has_unbound(s)) return s.v[0];
   }
+  if (in.op == HL_LOAD_DEREF) {
+    normalise(state);
+    const Sym& s = at(state, cell_ref(state, in.arg));
+    if (s.kind == PyKind::Either && has_unbound(s)) return s.v[0];
+  }
   if (in.op == HL_LOAD_GLOBAL || in.op == HL_LOAD_NAME) {
     const FrameInfo& info = *state.top().info;
     PyObject* name = PyTuple_GET_ITEM(info.code->co_names, in.arg);
     for (PyObject* dict : {info.locals, info.globals}) {
       int k = dict == nullptr ? -1 : name_var(dict, name, false);
       if (k < 0 || static_cast<size_t>(k) >= state.globals.size()) continue;
+      const Sym& s = state.globals[static_cast<size_t>(k)];
+      if (s.kind == PyKind::Either && has_unbound(s)) return s.v[0];
+    }
+  }
+  if (in.op == HL_LOAD_ATTR) {
+    int k = attribute_looked_into(state, in);
+    if (k >= 0 && static_cast<size_t>(k) < state.globals.size()) {
       const Sym& s = state.globals[static_cast<size_t>(k)];
       if (s.kind == PyKind::Either && has_unbound(s)) return s.v[0];
     }

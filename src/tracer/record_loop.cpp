@@ -37,8 +37,8 @@ std::vector<VarRef> Recorder::stored_in_loop(State& state, int header) {
         case HL_STORE_FAST:
         case HL_STORE_FAST_LOAD_FAST:
         case HL_DELETE_FAST:
-        case HL_LOAD_FAST_AND_CLEAR:
-        case HL_STORE_DEREF: local(in.arg); break;
+        case HL_LOAD_FAST_AND_CLEAR: local(in.arg); break;
+        case HL_STORE_DEREF: add(cell_ref(state, in.arg)); break;
         case HL_STORE_GLOBAL: name(info.globals, in.arg); break;
         case HL_STORE_NAME: name(info.locals, in.arg); break;
         default: break;

@@ -1,4 +1,4 @@
-// Names: globals, builtins, module-level variables, cells, attributes of modules. See recorder.h.
+// Names: globals, builtins, module-level variables, cells. See recorder.h.
 //
 // A name that the region never stores to and that holds a function, module, type or another object to be compared by identity is a constant with a
 // NamespaceGuard. Numbers and arrays in the entry frame's own namespaces are inputs; names that are stored to are variables, written back at exits.
@@ -71,6 +71,7 @@ Result<Sym> Recorder::load_from(State& state, PyObject* dict, PyObject* builtins
       ir::ArrayType type;
       PyKind kind = classify(value, &type);
       variable = kind != PyKind::Object && kind != PyKind::Const && kind != PyKind::None_ && kind != PyKind::TupleObject;
+      variable |= kind == PyKind::Object && hl_type_is_plain(Py_TYPE(value)) && !is_known_callable(value);  // not to be kept alive
     }
     if (variable) k = name_var(dict, name, true);
   }
@@ -157,39 +158,22 @@ Result<Recorder::Step> Recorder::step_name(State& state, const HlInstr& in) {
   }
 }
 
+// Where the contents of the cell in local `index` of the innermost frame are kept.
+VarRef Recorder::cell_ref(const State& state, int index) const {
+  const FrameInfo& info = *state.top().info;
+  if (state.frames.size() == 1) return {VarRef::Where::kLocal, 0, index};
+  return info.cells[static_cast<size_t>(index - (hl_local_count(info.code) - static_cast<int>(info.cells.size())))];
+}
+
 Result<Sym> Recorder::load_cell(State& state, int index) {
-  return fetch(state, {VarRef::Where::kLocal, static_cast<int>(state.frames.size()) - 1, index});
+  normalise(state);
+  return fetch(state, cell_ref(state, index));
 }
 
 Result<void> Recorder::store_cell(State& state, int index, Sym value) {
-  if (state.frames.size() > 1) return refuse(RefusalReason::kSharedCell, "");
-  state.top().locals[static_cast<size_t>(index)] = std::move(value);
+  normalise(state);
+  at(state, cell_ref(state, index)) = std::move(value);
   return {};
-}
-
-Result<Recorder::Step> Recorder::load_attribute(State& state, const HlInstr& in) {
-  Sym o = peek(state, 1);
-  PyObject* name = PyTuple_GET_ITEM(state.top().info->code->co_names, in.arg);
-  Result<Sym> value = Sym{};
-  if (o.kind == PyKind::Const && PyModule_CheckExact(o.object)) {
-    PyObject* dict = PyModule_GetDict(o.object);
-    PyObject* found = look_up(dict, name);
-    if (found == nullptr) return refuse(RefusalReason::kUnsupportedAttribute, text_of(name));
-    value = namespace_constant(dict, nullptr, name, found);
-  } else if (PyObject* method = o.kind == PyKind::List && in.arg2 == 1 ? list_method(name) : nullptr; method != nullptr) {
-    state.top().stack.back() = known(*this, method);
-    push(state, o);
-    return Step::kNext;
-  } else {
-    value = attribute(*this, o, name);
-  }
-  if (!value) return value.refusal();
-  state.top().stack.pop_back();
-  bool method = in.arg2 == 1;
-  if (method && hl_call_null_first()) push(state, Sym{});
-  push(state, *value);
-  if (method && !hl_call_null_first()) push(state, Sym{});
-  return Step::kNext;
 }
 
 }  // namespace hotloop::tracer

@@ -73,6 +73,7 @@ Result<Recorder::Step> Recorder::step(State& state, const HlInstr& in) {
     case HL_LOAD_DEREF:
     case HL_STORE_DEREF: done = step_name(state, in); break;
     case HL_LOAD_ATTR: done = load_attribute(state, in); break;
+    case HL_STORE_ATTR: done = store_attribute(state, in); break;
     case HL_CALL:
     case HL_CALL_KW: done = step_call(state, in); break;
     case HL_BUILD_TUPLE:
@@ -92,8 +93,10 @@ Result<Recorder::Step> Recorder::step(State& state, const HlInstr& in) {
     default: return unsupported(in);
   }
   if (done || abandoned_ != nullptr || wants_restart_) return done;
-  // An operation that is not compiled, on a way that may be rare.
-  if (may_be_rare()) {
+  // An operation that is not compiled, on a way that may be rare. Recursion is left where the region's own frame calls: a callee that is
+  // materialised runs in a C call of its own, and such calls must not pile up.
+  const bool piles_up = done.refusal().reason == RefusalReason::kRecursion && state.frames.size() > 1;
+  if (may_be_rare() && !piles_up) {
     left_out_ = done.refusal();
     return leave_here(ExitReason::Unsupported);
   }

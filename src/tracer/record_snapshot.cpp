@@ -92,7 +92,7 @@ void Recorder::add_slots(const State& state, int frame, ir::FrameState* out) {
   for (size_t k = 0; k < vals.locals.size(); ++k) {
     int kind = hl_local_kind(vals.info->code, static_cast<int>(k));
     bool cell = kind == HL_LOCAL_CELL || kind == HL_LOCAL_FREE;
-    if (!entry_frame && (cell || vals.locals[k].kind == PyKind::Unbound)) continue;  // closures are shared, never stored to
+    if (!entry_frame && (cell || vals.locals[k].kind == PyKind::Unbound)) continue;  // closures are shared: their cells are variables of their own
     add({cell ? ir::SlotKind::kCell : ir::SlotKind::kLocal, static_cast<uint32_t>(k)}, vals.locals[k]);
   }
   for (size_t k = 0; k < vals.stack.size(); ++k) {
@@ -114,6 +114,7 @@ ir::SnapshotId Recorder::snapshot_at(const State& state, int unit) {
     ir::FrameState frame;
     frame.code = vals.info->code_object;
     frame.function = vals.info->function_object;
+    frame.function_input = vals.info->function_input;
     bool innermost = f + 1 == state.frames.size();
     frame.resume_unit = innermost ? unit : state.frames[f + 1].info->call_unit;
     if (!innermost) frame.return_unit = state.frames[f + 1].info->return_unit;

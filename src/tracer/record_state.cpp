@@ -37,6 +37,7 @@ bool same_shape(const Sym& a, const Sym& b) {
     case PyKind::Enumerate:
     case PyKind::Zip:
     case PyKind::Row:
+    case PyKind::Method:
     case PyKind::Either:
       if (a.items->size() != b.items->size()) return false;
       for (size_t k = 0; k < a.items->size(); ++k) {

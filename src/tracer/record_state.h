@@ -21,6 +21,15 @@ inline Sym untouched() {
 }
 inline bool is_untouched(const Sym& s) { return s.input == kUntouched; }
 
+// One variable of a State. kGlobal: by number of the recorder's table of variables that are in no frame.
+struct VarRef {
+  enum class Where : uint8_t { kLocal, kStack, kGlobal };
+  Where where = Where::kLocal;
+  int frame = 0;
+  int index = 0;
+  bool operator==(const VarRef&) const = default;
+};
+
 // What does not change while a frame runs.
 struct FrameInfo {
   PyCodeObject* code = nullptr;
@@ -31,6 +40,8 @@ struct FrameInfo {
   std::shared_ptr<const Part> part;
   ir::ObjectId code_object = ir::kNone;
   ir::ObjectId function_object = ir::kNone;
+  uint32_t function_input = ir::kNone;  // the function came in as this input
+  std::vector<VarRef> cells;      // inlined frames: where the contents of their free variables are, by place in the closure
   int call_unit = 0;              // of the caller's CALL
   int return_unit = 0;            // after it
   std::string path;               // names this inlining: the units of the CALLs that lead here
@@ -44,20 +55,12 @@ struct FrameVals {
 
 struct State {
   std::vector<FrameVals> frames;
-  std::vector<Sym> globals;  // by number of the recorder's table of namespace variables
+  std::vector<Sym> globals;  // by number of the recorder's table: names of namespaces, attributes of instances, cells of closures
 
   FrameVals& top() { return frames.back(); }
   const FrameVals& top() const { return frames.back(); }
 };
 
-// One variable of a State.
-struct VarRef {
-  enum class Where : uint8_t { kLocal, kStack, kGlobal };
-  Where where = Where::kLocal;
-  int frame = 0;
-  int index = 0;
-  bool operator==(const VarRef&) const = default;
-};
 Sym& at(State& state, const VarRef& ref);
 const Sym& at(const State& state, const VarRef& ref);
 // All variables of frames 0..frame, and the namespace variables.

@@ -29,7 +29,6 @@ using ir::ExitReason;
 using ir::PyKind;
 using ir::ValueId;
 
-inline constexpr int kMaxInlineDepth = 6;
 inline constexpr size_t kMaxValues = 60000;
 inline constexpr int kMaxPeels = 2;
 
@@ -89,11 +88,12 @@ class Recorder final : public Emit {
   };
   enum class Step : uint8_t { kNext, kEnded };
   enum class Edge : uint8_t { kExit, kWay, kInline };
-  struct NameVar {                 // a variable in a namespace (module globals, locals mapping)
-    PyObject* dict;
-    PyObject* name;
+  struct NameVar {                 // a variable in a namespace (module globals, locals mapping), or an attribute of an instance
+    PyObject* dict = nullptr;      // attributes: null
+    PyObject* name = nullptr;
     ir::Slot slot;
     Sym initial;
+    bool added = false;            // an attribute that was not there at entry is stored
   };
 
   // record.cpp: begin and end
@@ -247,17 +247,41 @@ class Recorder final : public Emit {
   int name_var(PyObject* dict, PyObject* name, bool create);
   bool is_entry_namespace(PyObject* dict) const;
   Sym namespace_constant(PyObject* dict, PyObject* builtins, PyObject* name, PyObject* value);
-  Result<Step> load_attribute(State& state, const HlInstr& in);
+  VarRef cell_ref(const State& state, int index) const;
   Result<Sym> load_cell(State& state, int index);
   Result<void> store_cell(State& state, int index, Sym value);
 
+  // record_attribute.cpp
+  Result<Step> load_attribute(State& state, const HlInstr& in);
+  Result<Step> store_attribute(State& state, const HlInstr& in);
+  Result<Step> load_from_instance(State& state, const HlInstr& in, const Sym& o, PyObject* object);
+  Result<Sym> load_from_type(const Sym& o, PyObject* name);
+  Sym bound_method(PyObject* function, Sym self);
+  Result<Sym> load_from_module(PyObject* module, PyObject* name);
+  void push_attribute(State& state, const HlInstr& in, Sym value);
+  PyObject* instance_object(const Sym& o) const;        // null: it is none whose attributes are variables
+  Result<uint32_t> instance_of(const Sym& o, PyObject* object);
+  int find_attribute(uint32_t instance, PyObject* name) const;
+  Result<int> attribute_var(uint32_t instance, PyObject* name, uint32_t offset);
+  Result<uint32_t> type_version(PyTypeObject* type);
+  Result<void> guard_type(PyTypeObject* type);
+  int attribute_looked_into(const State& state, const HlInstr& in) const;
+
   // record_call.cpp
   Result<Step> step_call(State& state, const HlInstr& in);
-  Result<Step> inline_call(State& state, const HlInstr& in, PyObject* function, const std::vector<Sym>& args, PyObject* names, int drop);
+  struct Callee {                  // a plain function: known, or what came in as an input
+    PyObject* function;
+    uint32_t input = ir::kNone;
+  };
+  std::optional<Callee> plain_callee(const Sym& callable) const;
+  Result<Sym> unbind_method(const Sym& callable, std::vector<Sym>* args);
+  Result<Step> inline_call(State& state, const HlInstr& in, const Callee& callee, const std::vector<Sym>& args, PyObject* names, int drop);
   Result<std::vector<Sym>> bind_arguments(PyObject* function, const std::vector<Sym>& args, PyObject* names);
-  Result<const FrameInfo*> callee_info(State& state, const HlInstr& in, PyObject* function);
-  Result<void> bind_closure(PyObject* function, FrameVals* frame);
-  void guard_function(PyObject* function);
+  Result<const FrameInfo*> callee_info(State& state, const HlInstr& in, const Callee& callee);
+  Result<void> bind_closure(const Callee& callee, FrameInfo* info);
+  VarRef closure_var(PyObject* cell, const ir::ClosureRef& ref);
+  void guard_function(const Callee& callee);
+  bool known_by_code(PyObject* object, ir::Slot slot) const;
 
   Result<std::shared_ptr<const CodeMap>> code_map(PyCodeObject* code);
   bool is_live(const State& state, const VarRef& ref, const Place& place);
@@ -288,6 +312,10 @@ class Recorder final : public Emit {
   std::unordered_map<ValueId, std::optional<int64_t>> known_numbers_;  // answers of known_number
   std::map<uint32_t, ValueId> input_pointers_;            // by input number: the object of a number that came in
   std::vector<NameVar> name_vars_;
+  std::unordered_map<uint32_t, PyObject*> input_objects_;  // what came in as an input of kind Object
+  std::vector<PyObject*> instance_objects_;                // by number of the instance
+  std::vector<PyObject*> cell_objects_;                    // by number of the closure cell
+  std::vector<VarRef> cell_vars_;                          // likewise
   std::set<std::string> stored_names_;
   std::set<std::pair<int, uint32_t>> text_slots_;  // slots whose str is looked into
   bool wants_restart_ = false;

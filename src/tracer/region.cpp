@@ -85,7 +85,7 @@ void watch_namespaces(Runtime& rt, Region& region) {
 void let_go_of_owners(Region& region, PyCodeObject* own_code) {
   for (ir::ObjectRef& ref : region.function->objects) {
     auto* object = static_cast<PyObject*>(ref.pointer);
-    if (object == nullptr) continue;
+    if (object == nullptr || ref.weak) continue;
     if (PyDict_CheckExact(object)) {
       region.weak_dicts.push_back(object);
       Py_DECREF(object);
@@ -98,7 +98,7 @@ void let_go_of_owners(Region& region, PyCodeObject* own_code) {
 void note_codes(Region& region, PyCodeObject* own_code) {
   for (const ir::ObjectRef& ref : region.function->objects) {
     auto* object = static_cast<PyObject*>(ref.pointer);
-    if (object == nullptr) continue;
+    if (object == nullptr || ref.weak) continue;
     PyCodeObject* code = nullptr;
     if (PyCode_Check(object)) code = reinterpret_cast<PyCodeObject*>(object);
     if (PyFunction_Check(object)) code = reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(object));
@@ -153,6 +153,7 @@ Region* make_region(Runtime& rt, std::unique_ptr<ir::Function> function, std::ve
   region->any_namespace = f.function_guards.empty();
   region->own_code = reinterpret_cast<PyObject*>(hl_frame_code(frame));
   region->needs_errstate = touches_numpy(*region);
+  region->attribute_hints.assign(f.attributes.size(), -1);
   note_codes(*region, hl_frame_code(frame));
   watch_namespaces(rt, *region);
   let_go_of_owners(*region, hl_frame_code(frame));
@@ -230,7 +231,9 @@ const ExitPlan& exit_plan(Region& region, uint32_t exit_id) {
   for (ir::ValueId value : ir::snapshot_values(snapshot)) maker.place.emplace(value, static_cast<uint32_t>(maker.place.size()));
   for (const ir::FrameState& frame : snapshot.frames) {
     PlanFrame made;
+    made.code = object_at(region, frame.code);
     made.function = object_at(region, frame.function);
+    made.function_input = frame.function_input;
     made.resume_unit = frame.resume_unit;
     made.return_unit = frame.return_unit;
     made.stack_depth = static_cast<int>(frame.stack_depth);
@@ -255,7 +258,7 @@ const ExitPlan& exit_plan(Region& region, uint32_t exit_id) {
 namespace {
 
 // The object in an input's slot, borrowed; null where there is none.
-PyObject* slot_object(const Region& region, HlFrame* frame, const ir::Slot& slot) {
+PyObject* slot_object(const Region& region, HlFrame* frame, const ir::Slot& slot, PyObject* const* objects) {
   const int index = static_cast<int>(slot.index);
   PyObject* object = nullptr;
   switch (slot.kind) {
@@ -264,24 +267,124 @@ PyObject* slot_object(const Region& region, HlFrame* frame, const ir::Slot& slot
     case ir::SlotKind::kSeqArray:
     case ir::SlotKind::kSeqIndex: return nullptr;  // parts of an iterator: unbox_iterator
     case ir::SlotKind::kCell: object = hl_local_get(frame, index); break;
-    case ir::SlotKind::kObjectCell: object = object_at(region, slot.index); break;
+    case ir::SlotKind::kObjectCell: object = cell_of_region(region, slot.index, objects); break;
+    case ir::SlotKind::kMethodSelf: return PyMethod_GET_SELF(objects[slot.index]);
     case ir::SlotKind::kGlobal: return PyDict_GetItemWithError(hl_frame_globals(frame), object_at(region, slot.index));
     case ir::SlotKind::kName: return PyDict_GetItemWithError(hl_frame_locals(frame), object_at(region, slot.index));
+    case ir::SlotKind::kAttribute: return nullptr;  // read_attribute
   }
   return object != nullptr && PyCell_Check(object) ? hl_cell_get(object) : nullptr;
 }
 
-bool unbox_input(const Region& region, const ir::Input& input, HlFrame* frame, int64_t* cells, PyObject** object, bool exact_strides) {
+// The type of an instance is what it was at recording, and has not been changed since.
+bool type_holds(Region& region, const ir::Instance& instance, PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  if (reinterpret_cast<PyObject*>(type) != object_at(region, instance.type)) return false;
+  if (hl_type_has_version(type, instance.version)) return true;
+  region.dead = true;  // that version never comes back
+  return false;
+}
+
+bool read_attribute(Region& region, uint32_t index, PyObject* const* objects, PyObject** value) {
+  const ir::InstanceAttribute& attribute = region.function->attributes[index];
+  PyObject* object = instance_of_region(region, attribute.instance, objects);
+  if (attribute.offset == 0) return hl_instance_get(object, object_at(region, attribute.name), &region.attribute_hints[index], value) >= 0;
+  *value = *reinterpret_cast<PyObject**>(reinterpret_cast<char*>(object) + attribute.offset);
+  return true;
+}
+
+// Known objects: before their attributes are read.
+bool known_instances_hold(Region& region) {
+  for (const ir::Instance& instance : region.function->instances) {
+    if (instance.object != ir::kNone && !type_holds(region, instance, object_at(region, instance.object))) return false;
+  }
+  return true;
+}
+
+// One variable for each attribute: no two instances are one object or share a dictionary, and the names of one all stand for it.
+bool instances_distinct(const Region& region, HlFrame* frame, PyObject* const* objects) {
+  const ir::Function& f = *region.function;
+  for (uint32_t k = 0; k < f.instances.size(); ++k) {
+    PyObject* object = instance_of_region(region, k, objects);
+    PyObject* dict = hl_instance_dict(object);
+    if (dict != nullptr && (dict == hl_frame_globals(frame) || dict == hl_frame_locals(frame))) return false;
+    for (uint32_t j = 0; j < k; ++j) {
+      PyObject* other = instance_of_region(region, j, objects);
+      if (other == object || (dict != nullptr && hl_instance_dict(other) == dict)) return false;
+    }
+  }
+  for (size_t k = 0; k < f.inputs.size(); ++k) {
+    const uint32_t instance = f.inputs[k].instance;
+    if (instance == ir::kNone) continue;
+    if (objects[k] != instance_of_region(region, instance, objects)) return false;
+    if (f.instances[instance].object != ir::kNone && objects[k] != object_at(region, f.instances[instance].object)) return false;
+  }
+  return true;
+}
+
+// What is known of an object beyond its being there.
+bool object_fits(Region& region, const ir::Input& input, PyObject* object) {
+  if (input.instance != ir::kNone && !type_holds(region, region.function->instances[input.instance], object)) return false;
+  if (input.code != ir::kNone && (!PyFunction_Check(object) || PyFunction_GET_CODE(object) != object_at(region, input.code))) return false;
+  return input.method == ir::kNone || (Py_TYPE(object) == &PyMethod_Type && PyMethod_GET_FUNCTION(object) == object_at(region, input.method));
+}
+
+PyObject* closure_cell(const Region& region, const ir::ClosureRef& ref, PyObject* const* objects) {
+  auto* function = reinterpret_cast<PyFunctionObject*>(ref.input != ir::kNone ? objects[ref.input] : object_at(region, ref.function));
+  return PyTuple_GET_ITEM(function->func_closure, static_cast<Py_ssize_t>(ref.number));
+}
+
+// One variable for each cell, see ir::ClosureCell.
+bool cells_distinct(const Region& region, HlFrame* frame, PyObject* const* objects) {
+  const std::vector<ir::ClosureCell>& cells = region.function->cells;
+  PyCodeObject* code = hl_frame_code(frame);
+  for (uint32_t k = 0; k < cells.size(); ++k) {
+    PyObject* cell = cell_of_region(region, k, objects);
+    for (const ir::ClosureRef& ref : cells[k].refs) {
+      if (closure_cell(region, ref, objects) != cell) return false;
+    }
+    for (int local = 0; local < hl_local_count(code); ++local) {
+      if (hl_local_kind(code, local) == HL_LOCAL_FAST) continue;
+      const bool same = hl_local_get(frame, local) == cell;
+      if (same != (static_cast<uint32_t>(local) == cells[k].local)) return false;
+    }
+    for (uint32_t j = 0; j < k; ++j) {
+      if (cell_of_region(region, j, objects) == cell) return false;
+    }
+  }
+  return true;
+}
+
+// Functions that came in as inputs; their code has been looked at.
+bool input_functions_hold(const Region& region, HlFrame* frame, PyObject* const* objects) {
+  for (const ir::FunctionGuard& guard : region.function->function_guards) {
+    if (guard.input == ir::kNone) continue;
+    auto* function = reinterpret_cast<PyFunctionObject*>(objects[guard.input]);
+    if (function->func_defaults != object_at(region, guard.defaults) || function->func_kwdefaults != nullptr) return false;
+    if (function->func_globals != hl_frame_globals(frame) || function->func_builtins != hl_frame_builtins(frame)) return false;
+  }
+  return true;
+}
+
+bool unbox_input(Region& region, const ir::Input& input, HlFrame* frame, int64_t* cells, PyObject** object, PyObject* const* objects,
+                 bool exact_strides) {
   if (input.slot.kind == ir::SlotKind::kSeqArray || input.slot.kind == ir::SlotKind::kSeqIndex) {
     return unbox_iterator(region, input, frame, cells, object, exact_strides);
   }
-  PyObject* value = slot_object(region, frame, input.slot);
+  PyObject* value = nullptr;
+  if (input.slot.kind == ir::SlotKind::kAttribute) {
+    if (!read_attribute(region, input.slot.index, objects, &value)) return false;
+  } else {
+    value = slot_object(region, frame, input.slot, objects);
+  }
   *object = value;
   switch (input.kind) {
     case ir::PyKind::Array:
       cells[0] = reinterpret_cast<int64_t>(value);
       return runtime::array_matches(value, region.array_checks[input.array_type], exact_strides);
-    case ir::PyKind::Object: cells[0] = reinterpret_cast<int64_t>(value); return value != nullptr;
+    case ir::PyKind::Object:
+      cells[0] = reinterpret_cast<int64_t>(value);
+      return value != nullptr && object_fits(region, input, value);
     case ir::PyKind::List: cells[0] = reinterpret_cast<int64_t>(value); return value != nullptr && Py_TYPE(value) == &PyList_Type;
     case ir::PyKind::TupleObject: cells[0] = reinterpret_cast<int64_t>(value); return value != nullptr && Py_TYPE(value) == &PyTuple_Type;
     case ir::PyKind::Const: return value != nullptr && value == object_at(region, input.object);
@@ -311,8 +414,18 @@ bool namespace_guard_holds(Runtime& rt, const Region& region, const ir::Namespac
   return value != nullptr && value == object_at(region, guard.value);
 }
 
+bool types_hold(Region& region) {
+  for (const ir::TypeGuard& guard : region.function->type_guards) {
+    if (hl_type_has_version(reinterpret_cast<PyTypeObject*>(object_at(region, guard.type)), guard.version)) continue;
+    region.dead = true;
+    return false;
+  }
+  return true;
+}
+
 bool functions_hold(const Region& region) {
   for (const ir::FunctionGuard& guard : region.function->function_guards) {
+    if (guard.input != ir::kNone) continue;
     auto* function = reinterpret_cast<PyFunctionObject*>(object_at(region, guard.function));
     if (function->func_code != object_at(region, guard.code) || function->func_defaults != object_at(region, guard.defaults) ||
         function->func_kwdefaults != object_at(region, guard.kwdefaults)) {
@@ -323,6 +436,15 @@ bool functions_hold(const Region& region) {
 }
 
 }  // namespace
+
+PyObject* instance_of_region(const Region& region, uint32_t instance, PyObject* const* objects) {
+  const ir::Instance& known = region.function->instances[instance];
+  return known.input != ir::kNone ? objects[known.input] : object_at(region, known.object);
+}
+
+PyObject* cell_of_region(const Region& region, uint32_t cell, PyObject* const* objects) {
+  return closure_cell(region, region.function->cells[cell].refs[0], objects);
+}
 
 bool namespaces_hold(Runtime& rt, Region& region, HlFrame* frame) {
   if (region.dead) return false;
@@ -346,7 +468,9 @@ bool namespaces_hold(Runtime& rt, Region& region, HlFrame* frame) {
 }
 
 bool guards_hold(Runtime& rt, Region& region, PyThreadState* ts, HlFrame* frame) {
-  if (!namespaces_hold(rt, region, frame) || !functions_hold(region)) return false;
+  if (!namespaces_hold(rt, region, frame) || !functions_hold(region) || !types_hold(region)) return false;
+  // Calls that are inlined must be possible: near the limit the interpreter makes them and raises at the right one.
+  if (!region.codes.empty() && hl_recursion_headroom(ts) <= kMaxInlineDepth) return false;
   if (hl_other_tools_active(ts, hl_frame_code(frame))) return false;
   for (PyCodeObject* code : region.codes) {
     if (hl_other_tools_active(ts, code)) return false;
@@ -356,11 +480,11 @@ bool guards_hold(Runtime& rt, Region& region, PyThreadState* ts, HlFrame* frame)
 
 namespace {
 
-bool read_input(const Region& region, size_t k, HlFrame* frame, int64_t* cells, PyObject** object, bool exact_strides) {
+bool read_input(Region& region, size_t k, HlFrame* frame, int64_t* cells, PyObject** objects, bool exact_strides) {
   const ir::Input& input = region.function->inputs[k];
   const QuickRead& quick = region.quick_reads[k];
-  if (quick.how == QuickRead::How::kGeneral) return unbox_input(region, input, frame, cells, object, exact_strides);
-  PyObject* value = *object = hl_local_get(frame, quick.local);
+  if (quick.how == QuickRead::How::kGeneral) return unbox_input(region, input, frame, cells, &objects[k], objects, exact_strides);
+  PyObject* value = objects[k] = hl_local_get(frame, quick.local);
   if (value == nullptr) return false;
   switch (quick.how) {
     case QuickRead::How::kPlain:
@@ -381,9 +505,10 @@ bool read_input(const Region& region, size_t k, HlFrame* frame, int64_t* cells, 
 }  // namespace
 
 bool unbox_inputs(Region& region, HlFrame* frame, int64_t* in, PyObject** objects, bool exact_strides) {
+  if (!known_instances_hold(region)) return false;
   const std::vector<ir::Input>& inputs = region.function->inputs;
   for (size_t k = 0; k < inputs.size(); ++k) {
-    if (!read_input(region, k, frame, in, &objects[k], exact_strides)) {
+    if (!read_input(region, k, frame, in, objects, exact_strides)) {
       PyErr_Clear();
       return false;
     }
@@ -392,7 +517,9 @@ bool unbox_inputs(Region& region, HlFrame* frame, int64_t* in, PyObject** object
   for (size_t k = 0; region.compares_inputs && k < inputs.size(); ++k) {
     if (inputs[k].same_as != ir::kNone && objects[k] != objects[inputs[k].same_as]) return false;
   }
-  return true;
+  const ir::Function& f = *region.function;
+  return (f.instances.empty() || instances_distinct(region, frame, objects)) && (f.cells.empty() || cells_distinct(region, frame, objects)) &&
+         (f.function_guards.empty() || input_functions_hold(region, frame, objects));
 }
 
 }  // namespace hotloop::tracer

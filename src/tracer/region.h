@@ -33,7 +33,9 @@ struct PlanSlot {
   uint32_t value = 0;  // into ExitPlan::values
 };
 struct PlanFrame {
-  PyObject* function = nullptr;  // borrowed from the region's objects; null for the live frame
+  PyObject* code = nullptr;      // borrowed from the region's objects
+  PyObject* function = nullptr;  // likewise; null for the live frame
+  uint32_t function_input = ir::kNone;  // or the input that holds the function
   int resume_unit = 0, return_unit = 0, stack_depth = 0;
   bool drop_result = false;
   uint32_t first_slot = 0, slot_count = 0;
@@ -86,6 +88,7 @@ struct Region {
   PyObject* checked_names = nullptr;
   std::vector<PyObject*> weak_dicts;   // dictionaries of function->objects: watched, no reference
   std::vector<PyCodeObject*> codes;    // code objects of inlined frames (borrowed from objects)
+  std::vector<int> attribute_hints;    // where each of function->attributes was found last
 
   uint64_t entries = 0;
   uint32_t hoisted_failures = 0;
@@ -109,6 +112,12 @@ const ExitPlan& exit_plan(Region& region, uint32_t exit_id);
 bool unbox_inputs(Region& region, HlFrame* frame, int64_t* in, PyObject** objects, bool exact_strides);
 bool namespaces_hold(Runtime& rt, Region& region, HlFrame* frame);
 bool guards_hold(Runtime& rt, Region& region, PyThreadState* ts, HlFrame* frame);
+
+// The instance itself, borrowed; `objects`: of the inputs.
+PyObject* instance_of_region(const Region& region, uint32_t instance, PyObject* const* objects);
+
+// The cell object function->cells[cell], likewise.
+PyObject* cell_of_region(const Region& region, uint32_t cell, PyObject* const* objects);
 
 // A dictionary that regions depend on went away.
 void forget_dict(Runtime& rt, PyObject* dict);
