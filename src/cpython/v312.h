@@ -2,6 +2,7 @@
 #ifndef HOTLOOP_CPYTHON_V312_H
 #define HOTLOOP_CPYTHON_V312_H
 
+#undef _PyObject_LookupSpecial /* the public header's macro renames the internal header's function */
 #include "internal/pycore_dict.h"
 #include "internal/pycore_frame.h"
 #include "internal/pycore_interp.h"
