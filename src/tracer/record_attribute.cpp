@@ -211,6 +211,7 @@ Result<int> Recorder::attribute_var(uint32_t instance, PyObject* name, uint32_t 
   var.name = name;
   var.slot = {ir::SlotKind::kAttribute, static_cast<uint32_t>(function_->attributes.size())};
   function_->attributes.push_back({instance, this->object(name), offset});
+  var.value = value;
   var.initial = entry_value(var.slot, value);
   name_vars_.push_back(std::move(var));
   return static_cast<int>(name_vars_.size()) - 1;

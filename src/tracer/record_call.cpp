@@ -208,7 +208,8 @@ VarRef Recorder::closure_var(PyObject* cell, const ir::ClosureRef& ref) {
   if (var.where == VarRef::Where::kLocal) return var;
   NameVar variable;
   variable.slot = {ir::SlotKind::kObjectCell, static_cast<uint32_t>(number)};
-  variable.initial = entry_value(variable.slot, hl_cell_get(cell));
+  variable.value = hl_cell_get(cell);
+  variable.initial = entry_value(variable.slot, variable.value);
   name_vars_.push_back(std::move(variable));
   return var;
 }

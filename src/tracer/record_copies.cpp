@@ -131,6 +131,7 @@ bool Recorder::learn_copies(State& before, const LoopContext& loop, Copies* copi
 PyObject* Recorder::object_now(const VarRef& ref) {
   if (ref.where == VarRef::Where::kGlobal) {
     const NameVar& var = name_vars_[static_cast<size_t>(ref.index)];
+    if (var.dict == nullptr) return var.value;
     PyObject* value = PyDict_GetItemWithError(var.dict, var.name);
     if (value == nullptr) PyErr_Clear();
     return value;

@@ -242,7 +242,10 @@ Result<Ways> Recorder::end_conditional(State state, const HlInstr& in, int block
   int fall = map.block_at(in.next_unit);
   Sym s = peek(state, 1);
   if (in.op == HL_POP_JUMP_IF_NONE || in.op == HL_POP_JUMP_IF_NOT_NONE) {
-    if (s.kind == PyKind::Object || s.kind == PyKind::Either) {
+    // An object that came in is not None once its type is asked for.
+    PyObject* object = s.kind == PyKind::Object ? instance_object(s) : nullptr;
+    const bool is_instance = object != nullptr && instance_of(s, object).ok();
+    if ((s.kind == PyKind::Object && !is_instance) || s.kind == PyKind::Either) {
       auto done = unsupported(in);
       if (!done) return done.refusal();
       return Ways{};

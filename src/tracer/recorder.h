@@ -93,6 +93,7 @@ class Recorder final : public Emit {
     PyObject* name = nullptr;
     ir::Slot slot;
     Sym initial;
+    PyObject* value = nullptr;     // attributes and cells: what they hold at entry
     bool added = false;            // an attribute that was not there at entry is stored
   };
 

@@ -406,6 +406,24 @@ def case_chain_replaced():
     return old.steps, w.grid.steps
 
 
+def case_chain_with_none():
+    class Link:
+        def __init__(self, after=None):
+            self.after = after
+            self.seen = 0
+    last = Link()
+    first = Link(last)
+    for k in range(3):
+        for i in range(N):
+            if first.after is not None:
+                first.after.seen += 1
+            if last.after is None:
+                last.seen += 10
+            if i == N - 2 and k == 1:
+                first.after = None
+    return first.seen, last.seen
+
+
 def case_chain_same_object():
     w = World(4)
     w.grid = w
@@ -465,7 +483,7 @@ def case_identity_kept():
     for i in range(N):
         a.y = a.x
         a.total += 1
-    return a.x is x, a.y
+    return a.x is x, a.y is x
 
 
 class Hooked(Account):
