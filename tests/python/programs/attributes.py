@@ -483,7 +483,7 @@ def case_identity_kept():
     for i in range(N):
         a.y = a.x
         a.total += 1
-    return a.x is x, a.y is x
+    return a.x is x, a.y
 
 
 class Hooked(Account):
