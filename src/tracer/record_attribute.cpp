@@ -50,14 +50,14 @@ PyObject* getter_of(PyObject* property) {
 bool is_plain_constant(PyObject* value) {
   ir::ArrayType type;
   PyKind kind = classify(value, &type);
-  if (kind == PyKind::Array) return false;
-  if (kind != PyKind::Object && kind != PyKind::Tuple) return true;
+  if (kind == PyKind::Array || kind == PyKind::List) return false;
   if (PyTuple_CheckExact(value)) {
     for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(value); ++k) {
       if (!is_plain_constant(PyTuple_GET_ITEM(value, k))) return false;
     }
     return true;
   }
+  if (kind != PyKind::Object) return true;
   return PyUnicode_CheckExact(value) || (Py_TYPE(value)->tp_descr_get == nullptr && (PyCFunction_Check(value) || PyType_Check(value) || is_known_callable(value)));
 }
 
