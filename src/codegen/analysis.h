@@ -97,6 +97,7 @@ struct Features {
   bool avx = false;
   bool sse41 = false;
   bool bmi2 = false;
+  bool f16c = false;
 };
 
 Analysis analyze(const ir::Function& function, const Features& features);

@@ -37,6 +37,38 @@ void Emitter::emit_Conv(const Op& op) {
   }
 }
 
+// ---- halves -----------------------------------------------------------------------------------------------------
+namespace {
+float round_half(float value) { return half_to_f32(f32_to_half(value)); }
+int64_t to_half(float value) { return f32_to_half(value); }
+float from_half(int64_t half) { return half_to_f32(static_cast<uint16_t>(half)); }
+constexpr int kNearestEven = 0;
+}  // namespace
+
+void Emitter::emit_FromHalf(const Op& op) {
+  if (!options_.features.f16c) return call(op, reinterpret_cast<const void*>(&from_half), "f(l)");
+  Gp from = gp(op.operands[0]);
+  Xmm to = result_xmm(op);
+  cc_.vmovd(to, from.r32());
+  cc_.vcvtph2ps(to, to);
+}
+
+void Emitter::emit_ToHalf(const Op& op) {
+  if (!options_.features.f16c) return call(op, reinterpret_cast<const void*>(&to_half), "l(f)");
+  Xmm half = temp_xmm(Type::F32);
+  Gp to = result_gp(op);
+  cc_.vcvtps2ph(half, xmm(op.operands[0]), Imm(kNearestEven));
+  cc_.vmovd(to.r32(), half);
+  cc_.movzx(to.r32(), to.r16());
+}
+
+void Emitter::emit_RoundHalf(const Op& op) {
+  if (!options_.features.f16c) return call(op, reinterpret_cast<const void*>(&round_half), "f(f)");
+  Xmm to = result_xmm(op);
+  cc_.vcvtps2ph(to, xmm(op.operands[0]), Imm(kNearestEven));
+  cc_.vcvtph2ps(to, to);
+}
+
 void Emitter::conv_int_to_int(const Gp& to, const Gp& from, Type to_type, Type from_type) {
   if (wide(to_type)) {
     if (wide(from_type)) move_gp(to, from);

@@ -110,7 +110,8 @@ void Emitter::emit_Store(const Op& op) { store(op.type, op.operands[2], address(
 // Address of array element [i, j, ...]: operands of `op` from first_index on are the indices.
 Mem Emitter::element_address(const Op& op, size_t first_index) {
   const ArrayType& array_type = f_.array_types[op.access];
-  int item = type_size(op.type);
+  int item = element_size(array_type.elem);
+  int32_t part = static_cast<int32_t>(op.imm) * type_size(op.type);
   Gp array = gp(op.operands[0]);
   Gp base = temp_gp();
   cc_.mov(base, x86::qword_ptr(array, kArrayDataOffset));
@@ -120,7 +121,7 @@ Mem Emitter::element_address(const Op& op, size_t first_index) {
     ValueId index = op.operands[first_index + axis];
     Stride kind = array_type.strides[axis];
     if (kind == Stride::kZero) continue;
-    if (kind == Stride::kItem && unit == kNoValue) {
+    if (kind == Stride::kItem && item <= 8 && unit == kNoValue) {
       unit = index;
       continue;
     }
@@ -137,12 +138,12 @@ Mem Emitter::element_address(const Op& op, size_t first_index) {
     }
     cc_.add(base, offset);
   }
-  if (unit == kNoValue) return x86::ptr(base);
+  if (unit == kNoValue) return x86::ptr(base, part);
   if (is_const(unit)) {
-    int64_t disp = const_bits(unit) * item;
+    int64_t disp = const_bits(unit) * item + part;
     if (disp == static_cast<int32_t>(disp)) return x86::ptr(base, static_cast<int32_t>(disp));
   }
-  return x86::ptr(base, gp(unit), log2_of(static_cast<uint32_t>(item)));
+  return x86::ptr(base, gp(unit), log2_of(static_cast<uint32_t>(item)), part);
 }
 
 void Emitter::emit_ALoad(const Op& op) { load(op, element_address(op, 1)); }

@@ -45,6 +45,7 @@ Features host_features(Isa isa) {
   if (isa == Isa::kSse2) return features;
   features.sse41 = have.hasSSE4_1();
   features.avx = have.hasAVX();
+  features.f16c = features.avx && have.hasF16C();
   features.bmi2 = have.hasBMI2() && (isa == Isa::kNative || isa >= Isa::kAvx2) && isa != Isa::kAvx;
   return features;
 }

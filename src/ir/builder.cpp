@@ -81,21 +81,24 @@ ValueId Builder::arr_stride(ValueId array, int axis) {
   return op->result();
 }
 
-ValueId Builder::aload(ArrayTypeId array_type, ValueId array, std::span<const ValueId> indices) {
+ValueId Builder::aload(ArrayTypeId array_type, ValueId array, std::span<const ValueId> indices, int part) {
   const ArrayType& type = function_.array_types[array_type];
   assert(indices.size() == type.strides.size());
   std::vector<ValueId> operands{array};
   operands.insert(operands.end(), indices.begin(), indices.end());
-  Op* op = append(OpCode::ALoad, pykind_info(type.elem).part_type, operands);
+  Op* op = append(OpCode::ALoad, element_type(type.elem), operands);
   op->access = array_type;
+  op->imm = part;
   return op->result();
 }
-void Builder::astore(ArrayTypeId array_type, ValueId array, ValueId value, std::span<const ValueId> indices) {
+void Builder::astore(ArrayTypeId array_type, ValueId array, ValueId value, std::span<const ValueId> indices, int part) {
   const ArrayType& type = function_.array_types[array_type];
   assert(indices.size() == type.strides.size());
   std::vector<ValueId> operands{array, value};
   operands.insert(operands.end(), indices.begin(), indices.end());
-  append(OpCode::AStore, pykind_info(type.elem).part_type, operands)->access = array_type;
+  Op* op = append(OpCode::AStore, element_type(type.elem), operands);
+  op->access = array_type;
+  op->imm = part;
 }
 
 ValueId Builder::object(ObjectId object) {

@@ -38,8 +38,8 @@ class Builder {
   ValueId arr_data(ValueId array);
   ValueId arr_dim(ValueId array, int axis);
   ValueId arr_stride(ValueId array, int axis);
-  ValueId aload(ArrayTypeId array_type, ValueId array, std::span<const ValueId> indices);
-  void astore(ArrayTypeId array_type, ValueId array, ValueId value, std::span<const ValueId> indices);
+  ValueId aload(ArrayTypeId array_type, ValueId array, std::span<const ValueId> indices, int part = 0);
+  void astore(ArrayTypeId array_type, ValueId array, ValueId value, std::span<const ValueId> indices, int part = 0);
   // Objects (see ops.def).
   ValueId object(ObjectId object);
   ValueId as_type(ValueId p, ObjectId type, SnapshotId snapshot);

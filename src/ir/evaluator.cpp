@@ -12,6 +12,7 @@
 #include <cstring>
 #include <limits>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "ir/evaluator_numbers.h"
@@ -131,6 +132,11 @@ class Machine {
               }), op, "no such integer type");
       return fits;
     });
+  }
+
+  template <typename R, typename... A, size_t... k>
+  Flow call_as(const Op& op, void (*function)(), std::index_sequence<k...>) {
+    return set(op, reinterpret_cast<R (*)(A...)>(function)(get<A>(op, k)...));
   }
 
   // Copies a block's yielded values (from operand `first`) to `targets`, all at once.
@@ -287,15 +293,32 @@ Flow Machine::run_Conv(const Op& op) {
   return Flow::kNext;
 }
 
+Flow Machine::run_FromHalf(const Op& op) { return set(op, half_to_f32(get<uint16_t>(op, 0))); }
+Flow Machine::run_ToHalf(const Op& op) { return set(op, f32_to_half(get<float>(op, 0))); }
+Flow Machine::run_RoundHalf(const Op& op) { return set(op, half_to_f32(f32_to_half(get<float>(op, 0)))); }
+
 Flow Machine::run_Call(const Op& op) {
   const auto helper = static_cast<HelperId>(op.imm);
   const void* address = helpers_.at(helper);
   require(address != nullptr, op, "the helper is not available");
   const std::string_view signature = helper_info(helper).signature;
-  if (signature == "d(d)") return set(op, reinterpret_cast<double (*)(double)>(address)(get<double>(op, 0)));
-  if (signature == "d(dd)") return set(op, reinterpret_cast<double (*)(double, double)>(address)(get<double>(op, 0), get<double>(op, 1)));
-  if (signature == "f(f)") return set(op, reinterpret_cast<float (*)(float)>(address)(get<float>(op, 0)));
-  if (signature == "f(ff)") return set(op, reinterpret_cast<float (*)(float, float)>(address)(get<float>(op, 0), get<float>(op, 1)));
+  const auto function = reinterpret_cast<void (*)()>(const_cast<void*>(address));
+#define HL_CALL(text, result, ...) \
+  if (signature == text) return call_as<result __VA_OPT__(, ) __VA_ARGS__>(op, function, std::index_sequence_for<__VA_ARGS__>{});
+  HL_CALL("d(d)", double, double)
+  HL_CALL("d(dd)", double, double, double)
+  HL_CALL("d(ddd)", double, double, double, double)
+  HL_CALL("d(dddd)", double, double, double, double, double)
+  HL_CALL("d(dl)", double, double, int64_t)
+  HL_CALL("f(f)", float, float)
+  HL_CALL("f(ff)", float, float, float)
+  HL_CALL("f(ffff)", float, float, float, float, float)
+  HL_CALL("f(d)", float, double)
+  HL_CALL("l(d)", int64_t, double)
+  HL_CALL("l(l)", int64_t, int64_t)
+  HL_CALL("l(ll)", int64_t, int64_t, int64_t)
+  HL_CALL("b(ll)", bool, int64_t, int64_t)
+#undef HL_CALL
   broken(op, "unknown signature");
 }
 
@@ -405,11 +428,11 @@ char* Machine::element(const Op& op, size_t first_index) {
     const int64_t i = index(op, first_index + axis);
     const int64_t stride = stride_of(array, static_cast<int64_t>(axis));
     require(i >= 0 && i < dim_of(array, static_cast<int64_t>(axis)), op, "index out of range");
-    if (type.strides[axis] == Stride::kItem) require(stride == type_size(op.type), op, "the stride is not the item size");
+    if (type.strides[axis] == Stride::kItem) require(stride == element_size(type.elem), op, "the stride is not the item size");
     if (type.strides[axis] == Stride::kZero) require(stride == 0, op, "the stride is not zero");
     address += i * stride;
   }
-  return address;
+  return address + op.imm * type_size(op.type);
 }
 
 Flow Machine::load_any(const Op& op, const char* address) {

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include <bit>
 #include <type_traits>
 
 #ifdef __FAST_MATH__
@@ -59,6 +60,94 @@ double floormod_f64(double a, double b) { return floor_mod(a, b); }
 float floordiv_f32(float a, float b) { return floor_div(a, b); }
 float floormod_f32(float a, float b) { return floor_mod(a, b); }
 
+// ---------------------------------------------------------------------------------------------------- halves
+
+float half_to_f32(uint16_t half) {
+  const uint32_t sign = static_cast<uint32_t>(half & 0x8000u) << 16;
+  const uint32_t exponent = (half >> 10) & 0x1Fu;
+  uint32_t fraction = half & 0x3FFu;
+  if (exponent == 0x1F) {  // infinity, or a NaN that becomes quiet
+    return std::bit_cast<float>(sign | 0x7F800000u | (fraction << 13) | (fraction != 0 ? 0x400000u : 0u));
+  }
+  if (exponent != 0) return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (fraction << 13));
+  const float magnitude = static_cast<float>(fraction) * 0x1p-24f;  // subnormal halves: exact
+  return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(magnitude));
+}
+
+namespace {
+
+// Rounds a magnitude, given as significand * 2^(exponent), significand below 2^53 or so, to a half without its sign. `sticky` bits are in
+// the significand itself: nothing was lost before.
+uint16_t round_to_half(uint64_t significand, int exponent) {
+  if (significand == 0) return 0;
+  const int top = 63 - std::countl_zero(significand) + exponent;  // the value is in [2^top, 2^(top + 1))
+  if (top > 15) return 0x7C00;
+  const int unit = top < -14 ? -24 : top - 10;                    // the weight of the last bit that stays
+  const int drop = unit - exponent;
+  uint64_t kept = significand;
+  if (drop > 0) {
+    if (drop > 62) return 0;
+    kept = significand >> drop;
+    const uint64_t rest = significand & ((uint64_t{1} << drop) - 1);
+    const uint64_t half = uint64_t{1} << (drop - 1);
+    if (rest > half || (rest == half && (kept & 1) != 0)) ++kept;
+  } else {
+    kept <<= -drop;
+  }
+  // A carry out of the fraction moves into the exponent by itself.
+  const uint64_t biased = top < -14 ? 0 : static_cast<uint64_t>(top + 14);
+  return static_cast<uint16_t>((biased << 10) + kept);
+}
+
+}  // namespace
+
+uint16_t f32_to_half(float value) {
+  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  const auto sign = static_cast<uint16_t>((bits >> 16) & 0x8000u);
+  const uint32_t exponent = (bits >> 23) & 0xFFu;
+  const uint32_t fraction = bits & 0x7FFFFFu;
+  if (exponent == 0xFF) return static_cast<uint16_t>(sign | 0x7C00u | (fraction != 0 ? 0x200u | (fraction >> 13) : 0u));
+  const uint64_t significand = exponent != 0 ? fraction | 0x800000u : fraction;
+  return static_cast<uint16_t>(sign | round_to_half(significand, static_cast<int>(exponent != 0 ? exponent : 1) - 150));
+}
+
+uint16_t f64_to_half(double value) {
+  const uint64_t bits = std::bit_cast<uint64_t>(value);
+  const auto sign = static_cast<uint16_t>((bits >> 48) & 0x8000u);
+  const uint64_t exponent = (bits >> 52) & 0x7FFu;
+  const uint64_t fraction = bits & 0xFFFFFFFFFFFFFu;
+  if (exponent == 0x7FF) return static_cast<uint16_t>(sign | 0x7C00u | (fraction != 0 ? 0x200u | (fraction >> 42) : 0u));
+  const uint64_t significand = exponent != 0 ? fraction | 0x10000000000000u : fraction;
+  return static_cast<uint16_t>(sign | round_to_half(significand, static_cast<int>(exponent != 0 ? exponent : 1) - 1075));
+}
+
+namespace {
+
+float half_of_f64(double value) { return half_to_f32(f64_to_half(value)); }
+
+int64_t int_power(int64_t base, int64_t exponent) {
+  uint64_t result = 1, square = static_cast<uint64_t>(base);
+  for (auto n = static_cast<uint64_t>(exponent); n != 0; n >>= 1) {
+    if ((n & 1) != 0) result *= square;
+    square *= square;
+  }
+  return static_cast<int64_t>(result);
+}
+
+bool int_power_fits(int64_t base, int64_t exponent) {
+  if (base >= -1 && base <= 1) return true;
+  if (exponent > 63) return false;
+  int64_t result = 1, square = base;
+  bool square_fits = true;
+  for (auto n = static_cast<uint64_t>(exponent); n != 0; n >>= 1) {
+    if ((n & 1) != 0 && (!square_fits || __builtin_mul_overflow(result, square, &result))) return false;
+    if (n > 1 && __builtin_mul_overflow(square, square, &square)) square_fits = false;
+  }
+  return true;
+}
+
+}  // namespace
+
 HelperTable core_helpers() {
   HelperTable table;
   auto set = [&](HelperId id, const void* address) { table.address[static_cast<int>(id)] = address; };
@@ -84,10 +173,15 @@ HelperTable core_helpers() {
   set(HelperId::MathErf, address_of<Unary>(::erf));
   set(HelperId::MathErfc, address_of<Unary>(::erfc));
   set(HelperId::HypotF64, address_of<Binary>(::hypot));
+  set(HelperId::HypotF32, address_of<BinaryF32>(::hypotf));
+  set(HelperId::HalfOfF64, reinterpret_cast<const void*>(&half_of_f64));
+  set(HelperId::IntPower, reinterpret_cast<const void*>(&int_power));
+  set(HelperId::IntPowerFits, reinterpret_cast<const void*>(&int_power_fits));
   set(HelperId::FloorDivF64, address_of<Binary>(floordiv_f64));
   set(HelperId::FloorModF64, address_of<Binary>(floormod_f64));
   set(HelperId::FloorDivF32, address_of<BinaryF32>(floordiv_f32));
   set(HelperId::FloorModF32, address_of<BinaryF32>(floormod_f32));
+  add_math_helpers(&table);
   return table;
 }
 

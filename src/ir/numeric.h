@@ -12,10 +12,17 @@ struct HelperTable {
   const void* at(HelperId id) const { return address[static_cast<int>(id)]; }
 };
 HelperTable core_helpers();
+void add_math_helpers(HelperTable* table);  // part of core_helpers()
 
 double floordiv_f64(double a, double b);  // Python's a // b, REQUIRES b != 0 (SEMANTICS D4)
 double floormod_f64(double a, double b);  // Python's a % b, REQUIRES b != 0
 float floordiv_f32(float a, float b);
 float floormod_f32(float a, float b);
+
+// IEEE halves by their bits. Rounding is to the nearest, ties to even, in one step (also from double); too large becomes infinity; NaNs
+// keep their sign and upper bits and become quiet, as the processor's conversions do.
+float half_to_f32(uint16_t half);
+uint16_t f32_to_half(float value);
+uint16_t f64_to_half(double value);
 
 }  // namespace hotloop::ir

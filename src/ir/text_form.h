@@ -198,6 +198,7 @@ void plain_op(Io& io, auto& f, auto& op) {
   io.end_items();
   if (op.code == OpCode::Droppable && io.optional("kept", op.imm != 0)) io.one(op.imm);
   if (is_checked_arithmetic(op.code) && io.optional("as", op.imm != 0)) io.reason(op.imm);
+  if ((op.code == OpCode::ALoad || op.code == OpCode::AStore) && io.optional("part", op.imm != 0)) io.number(op.imm);
   (void)f;
 }
 

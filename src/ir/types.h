@@ -62,6 +62,9 @@ struct PyKindInfo {
 };
 const PyKindInfo& pykind_info(PyKind kind);
 bool pykind_from_text(std::string_view text, PyKind* out);
+// How an array element of this kind lies in memory: `parts` values of this machine type, one behind the other.
+inline Type element_type(PyKind kind) { return kind == PyKind::NpFloat16 ? Type::U16 : pykind_info(kind).part_type; }
+inline int element_size(PyKind kind) { return type_size(element_type(kind)) * pykind_info(kind).parts; }
 
 std::string_view exit_reason_text(ExitReason reason);
 std::string_view exit_reason_name(ExitReason reason);  // the enumerator's name, used in the text form

@@ -56,6 +56,10 @@ bool type_allowed(OpCode code, Type type) {
     case OpCode::Lt: case OpCode::Le: case OpCode::Gt: case OpCode::Ge: case OpCode::Conv:
       return is_int(type) || is_float(type) || is_i1;
     case OpCode::ListPut: return type == Type::F64;
+    case OpCode::FromHalf: case OpCode::RoundHalf:
+      return type == Type::F32;
+    case OpCode::ToHalf:
+      return type == Type::U16;
     default:
       return !has_type_suffix(code) || type != Type::None;
   }
@@ -231,6 +235,10 @@ void Verifier::check_attribute(const Op& op) {
       break;
   }
   if (op.code == OpCode::Conv) check_conv(op);
+  if (op.code == OpCode::FromHalf || op.code == OpCode::ToHalf) {
+    const Type from = op.code == OpCode::FromHalf ? Type::U16 : Type::F32;
+    if (op.operands.size() != 1 || f_.type_of(op.operands[0]) != from) return fail(op, "needs one operand, " + type_text(from));
+  }
   if (op.code == OpCode::FCheck) {
     if (op.operands.size() > 3) return fail(op, "too many operands");
     for (ValueId v : op.operands) {
@@ -243,8 +251,9 @@ void Verifier::check_array_access(const Op& op) {
   if (op.access >= f_.array_types.size()) return fail(op, "unknown array type");
   if (op.code == OpCode::AsArray) return;
   const ArrayType& type = f_.array_types[op.access];
-  const PyKindInfo& elem = pykind_info(type.elem);
-  if (elem.parts != 1 || elem.part_type != op.type) return fail(op, "the array's elements are not " + type_text(op.type));
+  const int parts = pykind_info(type.elem).parts;
+  if (parts == 0 || element_type(type.elem) != op.type) return fail(op, "the array's elements are not " + type_text(op.type));
+  if (op.imm < 0 || op.imm >= parts) return fail(op, "the elements have " + std::to_string(parts) + " parts");
   if (op.code == OpCode::AStore && !type.writable) return fail(op, "the array type is not writable");
   const size_t first = op.code == OpCode::AStore ? 2 : 1;
   if (op.operands.size() != first + type.strides.size()) return fail(op, "needs one index per axis");

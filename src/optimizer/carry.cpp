@@ -53,7 +53,7 @@ void CheckElimination::carry_stores(Op& loop, Ops& out) {
 
 // The indices of the load in the first trip, when from the second trip on it reads what the trip before stored.
 bool CheckElimination::first_index(const Op& loop, const Op& store, const Op& load, std::vector<Term>* indices) {
-  if (load.access != store.access || editor_.find(load.operands[0]) != editor_.find(store.operands[0])) return false;
+  if (load.access != store.access || load.imm != store.imm || editor_.find(load.operands[0]) != editor_.find(store.operands[0])) return false;
   for (size_t axis = 0; axis + 1 < load.operands.size(); ++axis) {
     const ValueId at_load = editor_.find(load.operands[1 + axis]);
     const ValueId at_store = editor_.find(store.operands[2 + axis]);
@@ -106,6 +106,7 @@ ValueId CheckElimination::first_value(const Op& loop, const Op& load, const std:
   }
   Op* first = editor_.make(OpCode::ALoad, load.type, operands, load.line);
   first->access = load.access;
+  first->imm = load.imm;
   ops.push_back(first);
   set_depth(first->result(), here());
   if (loop.code == OpCode::Loop) {

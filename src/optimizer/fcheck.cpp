@@ -76,7 +76,9 @@ class FloatChecks {
     size_t count = 0;
     switch (op->code) {
       case OpCode::Add: case OpCode::Sub: case OpCode::Mul: count = 2; break;
-      case OpCode::Div: case OpCode::Neg: case OpCode::Abs: case OpCode::Sqrt: case OpCode::Copysign: count = 1; break;
+      case OpCode::Div: case OpCode::Neg: case OpCode::Abs: case OpCode::Sqrt: case OpCode::Copysign: case OpCode::RoundHalf:
+        count = 1;
+        break;
       case OpCode::Conv: count = is_float(function_.type_of(op->operands[0])) ? 1 : 0; break;
       default: break;
     }

@@ -261,7 +261,7 @@ class ValueNumbering {
       if (differs || base_a != base_b || offset_a == offset_b || type.strides[axis] != Stride::kItem) return false;
       differs = true;
     }
-    return differs;
+    return differs || load.imm != store.imm;  // or it is the other part of the same element
   }
 
   void store(Op& op) {
@@ -278,6 +278,7 @@ class ValueNumbering {
     key.code = OpCode::ALoad;
     key.type = op.type;
     key.access = op.access;
+    key.imm = op.imm;
     key.memory = memory_;
     key.count = static_cast<uint8_t>(op.operands.size() - 1);
     key.operands.fill(0);

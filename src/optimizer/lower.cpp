@@ -96,10 +96,10 @@ class AddressLowering {
     const bool stores = op.code == OpCode::AStore;
     const ValueId array = op.operands[0];
     const ArrayType& type = function_.array_types[op.access];
-    const int64_t item = type_size(op.type);
+    const int64_t item = element_size(type.elem);
     const size_t first = stores ? 2 : 1;
     std::vector<Part> parts;
-    uint64_t displacement = 0;
+    uint64_t displacement = static_cast<uint64_t>(op.imm * type_size(op.type));  // of the part
     for (size_t axis = 0; axis < type.strides.size(); ++axis) {
       if (type.strides[axis] == Stride::kZero) continue;
       std::vector<ValueId> terms;
@@ -133,6 +133,10 @@ class AddressLowering {
     if (!parts.empty()) {
       index = parts.back();
       parts.pop_back();
+    }
+    if (index.scale > 8) {  // complex128: the addressing mode scales by 8, the index is doubled
+      index.v = make(out, OpCode::Shl, Type::I64, {index.v, editor_.const_i64(1)}, index.depth);
+      index.scale = 8;
     }
     for (const Part& part : parts) {
       const ValueId bytes = part.scale == 1 ? part.v : make(out, OpCode::Mul, Type::I64, {part.v, editor_.const_i64(part.scale)}, part.depth);

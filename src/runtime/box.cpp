@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "cpython/access.h"
+#include "ir/numeric.h"
 #include "runtime/numpy_api.h"
 #include "runtime/numpy_import.h"
 
@@ -99,6 +100,7 @@ int type_num_of(PyKind elem) {
     case PyKind::NpUint16: return NPY_UINT16;
     case PyKind::NpUint32: return NPY_UINT32;
     case PyKind::NpUint64: return NPY_UINT64;
+    case PyKind::NpFloat16: return NPY_FLOAT16;
     case PyKind::NpFloat32: return NPY_FLOAT32;
     case PyKind::NpFloat64: return NPY_FLOAT64;
     case PyKind::NpComplex64: return NPY_COMPLEX64;
@@ -125,6 +127,7 @@ PyObject* box(PyKind kind, const int64_t* parts) {
     case PyKind::NpUint16: return scalar<PyUInt16ScalarObject>(&PyUInt16ArrType_Type, static_cast<npy_uint16>(parts[0]));
     case PyKind::NpUint32: return scalar<PyUInt32ScalarObject>(&PyUInt32ArrType_Type, static_cast<npy_uint32>(parts[0]));
     case PyKind::NpUint64: return scalar<PyUInt64ScalarObject>(&PyUInt64ArrType_Type, static_cast<npy_uint64>(parts[0]));
+    case PyKind::NpFloat16: return scalar<PyHalfScalarObject>(&PyHalfArrType_Type, ir::f32_to_half(as_f32(parts[0])));
     case PyKind::NpFloat32: return scalar<PyFloat32ScalarObject>(&PyFloat32ArrType_Type, as_f32(parts[0]));
     case PyKind::NpFloat64: return scalar<PyFloat64ScalarObject>(&PyFloat64ArrType_Type, as_f64(parts[0]));
     case PyKind::NpComplex64:
@@ -177,6 +180,7 @@ bool unbox(PyKind kind, PyObject* object, int64_t* parts) {
     case PyKind::NpUint16: parts[0] = scalar_value<PyUInt16ScalarObject>(object); return true;
     case PyKind::NpUint32: parts[0] = scalar_value<PyUInt32ScalarObject>(object); return true;
     case PyKind::NpUint64: parts[0] = static_cast<int64_t>(scalar_value<PyUInt64ScalarObject>(object)); return true;
+    case PyKind::NpFloat16: parts[0] = from_f32(ir::half_to_f32(scalar_value<PyHalfScalarObject>(object))); return true;
     case PyKind::NpFloat32: parts[0] = from_f32(scalar_value<PyFloat32ScalarObject>(object)); return true;
     case PyKind::NpFloat64: parts[0] = from_f64(scalar_value<PyFloat64ScalarObject>(object)); return true;
     case PyKind::NpComplex64: {
@@ -214,7 +218,7 @@ ArrayCheck array_check(const ir::ArrayType& type) {
   check.needed_flags = NPY_ARRAY_ALIGNED | (type.writable ? NPY_ARRAY_WRITEABLE : 0);
   // WARN_ON_WRITE: the first store must make NumPy's DeprecationWarning, in the interpreter.
   check.forbidden_flags = type.writable ? kWarnOnWrite : 0;
-  check.itemsize = ir::type_size(ir::pykind_info(type.elem).part_type) * ir::pykind_info(type.elem).parts;
+  check.itemsize = ir::element_size(type.elem);
   check.strides = type.strides.data();
   return check;
 }

@@ -43,6 +43,7 @@ void fill_types() {
   set(PyKind::NpUint16, &PyUInt16ArrType_Type);
   set(PyKind::NpUint32, &PyUInt32ArrType_Type);
   set(PyKind::NpUint64, &PyUInt64ArrType_Type);
+  set(PyKind::NpFloat16, &PyHalfArrType_Type);
   set(PyKind::NpFloat32, &PyFloat32ArrType_Type);
   set(PyKind::NpFloat64, &PyFloat64ArrType_Type);
   set(PyKind::NpComplex64, &PyComplex64ArrType_Type);
@@ -90,6 +91,7 @@ bool import_numpy() {
   imported.helpers = ir::core_helpers();
   imported.helpers.objects = object_functions();
   find_numpy_loops(&imported.helpers);
+  find_python_math(&imported.helpers);
   if (PyErr_Occurred()) return false;
   imported.done = true;
   return true;

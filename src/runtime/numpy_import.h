@@ -18,5 +18,6 @@ PyTypeObject* kind_type(ir::PyKind kind);
 const ir::HelperTable& helper_table();
 // Called once by import_numpy().
 void find_numpy_loops(ir::HelperTable* table);
+void find_python_math(ir::HelperTable* table);
 
 }  // namespace hotloop::runtime

@@ -4,6 +4,9 @@
 // stride = item size, n = 1); the floating-point flags are left as they were; a loop that this NumPy does not have leaves its helper null.
 #include <xmmintrin.h>
 
+#include <type_traits>
+
+#include "ir/numeric.h"
 #include "runtime/numpy_api.h"
 #include "runtime/numpy_import.h"
 
@@ -18,29 +21,42 @@ struct InnerLoop {
 // them with the operands alone.
 InnerLoop loops[ir::kHelperCount];
 
-template <typename T>
-T run(const InnerLoop& loop, char** args, int inputs) {
+// Runs the loop on one element with the strides that NumPy uses for scalars.
+void run(const InnerLoop& loop, char** args, int inputs, npy_intp item) {
   const npy_intp one = 1;
   npy_intp steps[3] = {0, 0, 0};
-  steps[inputs] = sizeof(T);
+  steps[inputs] = item;
   const unsigned flags = _mm_getcsr();
   loop.function(args, &one, steps, loop.data);
   _mm_setcsr(flags);
-  return *reinterpret_cast<T*>(args[inputs]);
 }
 
-template <ir::HelperId id, typename T>
-T call1(T x) {
-  T result = 0;
-  char* args[3] = {reinterpret_cast<char*>(&x), reinterpret_cast<char*>(&result), nullptr};
-  return run<T>(loops[static_cast<int>(id)], args, 1);
+template <typename... T>
+auto run_on(const InnerLoop& loop, T... operands) {
+  std::common_type_t<T...> result{};
+  char* args[] = {reinterpret_cast<char*>(&operands)..., reinterpret_cast<char*>(&result)};
+  run(loop, args, sizeof...(T), sizeof result);
+  return result;
 }
 
-template <ir::HelperId id, typename T>
-T call2(T x, T y) {
-  T result = 0;
-  char* args[3] = {reinterpret_cast<char*>(&x), reinterpret_cast<char*>(&y), reinterpret_cast<char*>(&result)};
-  return run<T>(loops[static_cast<int>(id)], args, 2);
+template <ir::HelperId id, typename... T>
+std::common_type_t<T...> call(T... operands) {
+  return run_on(loops[static_cast<int>(id)], operands...);
+}
+
+// Halves come and go as float32 of the same value.
+template <ir::HelperId id, typename... T>
+float call_half(T... operands) {
+  return ir::half_to_f32(run_on(loops[static_cast<int>(id)], ir::f32_to_half(operands)...));
+}
+
+// One part of an operation on complex numbers.
+template <ir::HelperId id, typename T, int part>
+T call_complex(T ar, T ai, T br, T bi) {
+  T a[2] = {ar, ai}, b[2] = {br, bi}, result[2] = {};
+  char* args[] = {reinterpret_cast<char*>(a), reinterpret_cast<char*>(b), reinterpret_cast<char*>(result)};
+  run(loops[static_cast<int>(id)], args, 2, sizeof result);
+  return result[part];
 }
 
 // The first loop of this signature: the one that NumPy's own resolver takes (a later duplicate is the plain libm loop).
@@ -60,16 +76,52 @@ struct Row {
   const void* wrapper;
 };
 
-#define UNARY(name, ufunc) \
-  {ir::HelperId::name##F64, ufunc, NPY_DOUBLE, reinterpret_cast<const void*>(&call1<ir::HelperId::name##F64, double>)}, \
-  {ir::HelperId::name##F32, ufunc, NPY_FLOAT, reinterpret_cast<const void*>(&call1<ir::HelperId::name##F32, float>)}
-#define BINARY(name, ufunc) \
-  {ir::HelperId::name##F64, ufunc, NPY_DOUBLE, reinterpret_cast<const void*>(&call2<ir::HelperId::name##F64, double>)}, \
-  {ir::HelperId::name##F32, ufunc, NPY_FLOAT, reinterpret_cast<const void*>(&call2<ir::HelperId::name##F32, float>)}
+template <typename Function>
+const void* address_of(Function* function) {
+  return reinterpret_cast<const void*>(function);
+}
+
+#define UNARY(name, ufunc)                                                                                          \
+  {ir::HelperId::name##F64, ufunc, NPY_DOUBLE, address_of(&call<ir::HelperId::name##F64, double>)},                  \
+      {ir::HelperId::name##F32, ufunc, NPY_FLOAT, address_of(&call<ir::HelperId::name##F32, float>)},                \
+      {ir::HelperId::name##F16, ufunc, NPY_HALF, address_of(&call_half<ir::HelperId::name##F16, float>)}
+#define BINARY(name, ufunc)                                                                                         \
+  {ir::HelperId::name##F64, ufunc, NPY_DOUBLE, address_of(&call<ir::HelperId::name##F64, double, double>)},          \
+      {ir::HelperId::name##F32, ufunc, NPY_FLOAT, address_of(&call<ir::HelperId::name##F32, float, float>)},         \
+      {ir::HelperId::name##F16, ufunc, NPY_HALF, address_of(&call_half<ir::HelperId::name##F16, float, float>)}
+#define COMPLEX(name, part, ufunc)                                                                                              \
+  {ir::HelperId::name##C128, ufunc, NPY_CDOUBLE, address_of(&call_complex<ir::HelperId::name##C128, double, part>)},             \
+      {ir::HelperId::name##C64, ufunc, NPY_CFLOAT, address_of(&call_complex<ir::HelperId::name##C64, float, part>)}
 
 const Row kRows[] = {
-    UNARY(NpExp, "exp"), UNARY(NpLog, "log"), UNARY(NpSin, "sin"),
-    UNARY(NpCos, "cos"), UNARY(NpTan, "tan"), BINARY(NpArctan2, "arctan2"),
+    UNARY(NpExp, "exp"),
+    UNARY(NpLog, "log"),
+    UNARY(NpSin, "sin"),
+    UNARY(NpCos, "cos"),
+    UNARY(NpTan, "tan"),
+    UNARY(NpLog2, "log2"),
+    UNARY(NpLog10, "log10"),
+    UNARY(NpLog1p, "log1p"),
+    UNARY(NpExpm1, "expm1"),
+    UNARY(NpExp2, "exp2"),
+    UNARY(NpSinh, "sinh"),
+    UNARY(NpCosh, "cosh"),
+    UNARY(NpTanh, "tanh"),
+    UNARY(NpArcsin, "arcsin"),
+    UNARY(NpArccos, "arccos"),
+    UNARY(NpArctan, "arctan"),
+    UNARY(NpArcsinh, "arcsinh"),
+    UNARY(NpArccosh, "arccosh"),
+    UNARY(NpArctanh, "arctanh"),
+    UNARY(NpCbrt, "cbrt"),
+    BINARY(NpArctan2, "arctan2"),
+    BINARY(NpHypot, "hypot"),
+    BINARY(NpPower, "power"),
+    BINARY(NpFmod, "fmod"),
+    BINARY(NpCopysign, "copysign"),
+    BINARY(NpNextafter, "nextafter"),
+    BINARY(NpLogaddexp, "logaddexp"),
+    COMPLEX(NpMultiplyRe, 0, "multiply"), COMPLEX(NpMultiplyIm, 1, "multiply"),
 };
 
 }  // namespace

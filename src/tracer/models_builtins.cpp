@@ -6,30 +6,18 @@
 
 namespace hotloop::tracer {
 
-Result<Sym> model_abs(Emit& e, const ModelCall& call) {
-  const Sym& a = call.args[0];
-  ir::Builder& ir = e.b();
-  if (a.kind == PyKind::Complex) {
-    // abs(complex) is hypot; not finite parts and results that overflow are left to the interpreter.
-    ValueId r = ir.call(ir::HelperId::HypotF64, {a.v[0], a.v[1]});
-    ir.guard(ir.unary(OpCode::IsFinite, Type::F64, r), ExitReason::Domain, e.before());
-    ValueId finite = ir.binary(OpCode::And, Type::I1, ir.unary(OpCode::IsFinite, Type::F64, a.v[0]), ir.unary(OpCode::IsFinite, Type::F64, a.v[1]));
-    ir.guard(finite, ExitReason::Domain, e.before());
-    return make_sym(e, PyKind::Float, r);
-  }
-  if (!is_real_number(a.kind)) return unsupported(e, "abs", a);
-  if (a.kind == PyKind::NpBool) return make_sym(e, a.kind, a.v[0]);
-  PyKind kind = a.kind == PyKind::Bool ? PyKind::Int : a.kind;
-  Type type = part_type(kind);
-  ValueId x = to_type(e, a, type);
-  if (is_unsigned(type)) return make_sym(e, kind, x);
-  if (is_signed(type)) {  // abs(MIN) does not fit
-    ir.guard(ir.binary(OpCode::Ne, type, x, ir.const_bits(type, int_range(type).lo)), ExitReason::Overflow, e.before());
-  }
-  return make_sym(e, kind, ir.unary(OpCode::Abs, type, x));
-}
-
 namespace {
+
+// abs(complex) is hypot in the precision of the parts; parts that are not finite and results that overflow are left to the interpreter.
+Sym abs_complex(Emit& e, const Sym& a) {
+  ir::Builder& ir = e.b();
+  Type part = part_type(a.kind);
+  ValueId r = ir.call(part == Type::F64 ? ir::HelperId::HypotF64 : ir::HelperId::HypotF32, {a.v[0], a.v[1]});
+  ir.guard(ir.unary(OpCode::IsFinite, part, r), ExitReason::Domain, e.before());
+  ValueId finite = ir.binary(OpCode::And, Type::I1, ir.unary(OpCode::IsFinite, part, a.v[0]), ir.unary(OpCode::IsFinite, part, a.v[1]));
+  ir.guard(finite, ExitReason::Domain, e.before());
+  return make_sym(e, a.kind == PyKind::Complex ? PyKind::Float : part_kind(a.kind), r);
+}
 
 // min and max keep the first operand unless a later one compares better; operands of one kind only, since the result is an operand.
 Result<Sym> extreme(Emit& e, const ModelCall& call, CompareOp better) {
@@ -50,6 +38,22 @@ Result<Sym> extreme(Emit& e, const ModelCall& call, CompareOp better) {
 Result<Sym> integral(Emit& e, ValueId t) { return make_sym(e, PyKind::Int, float_to_int(e, t, Type::F64, Type::I64, ExitReason::Domain)); }
 
 }  // namespace
+
+Result<Sym> model_abs(Emit& e, const ModelCall& call) {
+  const Sym& a = call.args[0];
+  ir::Builder& ir = e.b();
+  if (is_complex_number(a.kind)) return abs_complex(e, a);
+  if (!is_real_number(a.kind)) return unsupported(e, "abs", a);
+  if (a.kind == PyKind::NpBool) return make_sym(e, a.kind, a.v[0]);
+  PyKind kind = a.kind == PyKind::Bool ? PyKind::Int : a.kind;
+  Type type = part_type(kind);
+  ValueId x = to_type(e, a, type);
+  if (is_unsigned(type)) return make_sym(e, kind, x);
+  if (is_signed(type)) {  // abs(MIN) does not fit
+    ir.guard(ir.binary(OpCode::Ne, type, x, ir.const_bits(type, int_range(type).lo)), ExitReason::Overflow, e.before());
+  }
+  return make_sym(e, kind, ir.unary(OpCode::Abs, type, x));
+}
 
 Result<Sym> model_min(Emit& e, const ModelCall& call) { return extreme(e, call, CompareOp::kLt); }
 Result<Sym> model_max(Emit& e, const ModelCall& call) { return extreme(e, call, CompareOp::kGt); }
@@ -83,6 +87,10 @@ Result<Sym> model_complex(Emit& e, const ModelCall& call) {
   if (call.args.empty()) return make_sym(e, PyKind::Complex, ir.const_f64(0.0), ir.const_f64(0.0));
   const Sym& a = call.args[0];
   if (call.args.size() == 1 && a.kind == PyKind::Complex) return a;
+  if (call.args.size() == 1 && is_np_complex(a.kind)) {
+    ComplexParts z = to_complex(e, a);
+    return make_sym(e, PyKind::Complex, z.re, z.im);
+  }
   for (const Sym& s : call.args) {
     if (!is_real_number(s.kind)) return unsupported(e, "complex()", s);
   }
@@ -118,8 +126,49 @@ Result<Sym> model_range(Emit& e, const ModelCall& call) {
   return make_sym(e, PyKind::Range, parts[0], parts[1], parts[2]);
 }
 
+namespace {
+
+// Python floats: the correctly rounded decimal. Digits beyond what any double has give the float itself; negative ones are rare.
+Result<Sym> round_float(Emit& e, const Sym& a, const Sym& digits) {
+  ir::Builder& ir = e.b();
+  if (!is_py_int_like(digits.kind)) return unsupported(e, "round()", a, digits);
+  ValueId n = to_i64(e, digits);
+  guard_i64_range(e, n, 0, 300, ExitReason::Domain);
+  ValueId r = ir.call(ir::HelperId::RoundDecimal, {a.v[0], n});
+  ir.guard(ir.unary(OpCode::IsFinite, Type::F64, r), ExitReason::Domain, e.before());
+  return make_sym(e, PyKind::Float, r);
+}
+
+}  // namespace
+
+// NumPy multiplies, rounds and divides in the scalar's own precision (SEMANTICS D4.5). A known number of digits from 0 to 8.
+Result<Sym> round_np_float(Emit& e, const Sym& a, const Sym& digits) {
+  ir::Builder& ir = e.b();
+  auto n = known_int(digits);
+  if (!n || *n < 0 || *n > 8 || !is_np_real_float(a.kind)) return unsupported(e, "round()", a, digits);
+  Type type = part_type(a.kind);
+  if (*n == 0) return make_sym(e, a.kind, ir.unary(OpCode::Rint, type, a.v[0]));
+  double power = 1;
+  for (int64_t k = 0; k < *n; ++k) power *= 10;
+  if (a.kind == PyKind::NpFloat16 && power > 10000) return unsupported(e, "round()", a, digits);  // not a half
+  ValueId factor = type == Type::F64 ? ir.const_f64(power) : ir.const_f32(static_cast<float>(power));
+  ValueId scaled = rounded(e, a.kind, ir.binary(OpCode::Mul, type, a.v[0], factor));
+  ir.guard(ir.unary(OpCode::IsFinite, type, scaled), ExitReason::FpWarning, e.before());
+  return make_sym(e, a.kind, rounded(e, a.kind, ir.binary(OpCode::Div, type, ir.unary(OpCode::Rint, type, scaled), factor)));
+}
+
 Result<Sym> model_round(Emit& e, const ModelCall& call) {
   const Sym& a = call.args[0];
+  if (call.args.size() == 2 && call.args[1].kind != PyKind::None_) {
+    const Sym& digits = call.args[1];
+    auto n = known_int(digits);
+    if (a.kind == PyKind::Float) return round_float(e, a, digits);
+    if (is_np_real_float(a.kind)) return round_np_float(e, a, digits);
+    if (!n || *n < 0) return unsupported(e, "round()", a, digits);
+    if (is_py_int_like(a.kind)) return make_sym(e, PyKind::Int, to_i64(e, a));
+    if (is_np_int(a.kind)) return make_sym(e, a.kind, a.v[0]);
+    return unsupported(e, "round()", a, digits);
+  }
   if (a.kind == PyKind::Int) return a;
   if (is_py_int_like(a.kind) || is_np_int(a.kind)) return make_sym(e, PyKind::Int, int_value(e, a));
   if (a.kind != PyKind::Float && !is_np_real_float(a.kind)) return unsupported(e, "round()", a);
@@ -135,5 +184,44 @@ Result<Sym> model_divmod(Emit& e, const ModelCall& call) {
 }
 
 Result<Sym> model_pow(Emit& e, const ModelCall& call) { return binary(e, BinaryOp::kPower, call.args[0], call.args[1]); }
+
+// ---------------------------------------------------------------------------------------------------- methods of numbers
+
+// The value itself; of a complex number with the other sign of the imaginary part.
+Result<Sym> model_conjugate(Emit& e, const ModelCall& call) {
+  const Sym& a = call.args[0];
+  if (is_complex_number(a.kind)) return make_sym(e, a.kind, a.v[0], e.b().unary(OpCode::Neg, part_type(a.kind), a.v[1]));
+  if (a.kind == PyKind::Bool) return make_sym(e, PyKind::Int, to_i64(e, a));
+  if (a.kind == PyKind::Int || a.kind == PyKind::Float) return a;
+  if (!is_np_int(a.kind) && !is_np_real_float(a.kind)) return unsupported(e, "conjugate()", a);
+  return make_sym(e, a.kind, a.v[0]);
+}
+
+Result<Sym> model_is_integer(Emit& e, const ModelCall& call) {
+  const Sym& a = call.args[0];
+  ir::Builder& ir = e.b();
+  if (is_py_int_like(a.kind) || is_np_int(a.kind)) return known(e, Py_True);
+  if (a.kind != PyKind::Float && !is_np_real_float(a.kind)) return unsupported(e, "is_integer()", a);
+  Type type = part_type(a.kind);
+  ValueId whole = ir.binary(OpCode::Eq, type, ir.unary(OpCode::Trunc, type, a.v[0]), a.v[0]);
+  return make_bool(e, ir.binary(OpCode::And, Type::I1, whole, ir.unary(OpCode::IsFinite, type, a.v[0])));
+}
+
+Result<Sym> model_bits(Emit& e, const ModelCall& call) {
+  const Sym& a = call.args[0];
+  if (!is_py_int_like(a.kind)) return unsupported(e, "bit method", a);
+  return make_sym(e, PyKind::Int, e.b().call(call.helper, {to_i64(e, a)}));
+}
+
+// item() of a NumPy scalar: the Python number of the same value.
+Result<Sym> model_item(Emit& e, const ModelCall& call) {
+  const Sym& a = call.args[0];
+  if (a.kind == PyKind::NpBool) return make_bool(e, a.v[0]);
+  if (is_np_int(a.kind)) return make_sym(e, PyKind::Int, int_value(e, a));
+  if (is_np_real_float(a.kind)) return make_sym(e, PyKind::Float, to_f64(e, a));
+  if (!is_np_complex(a.kind)) return unsupported(e, "item()", a);
+  ComplexParts z = to_complex(e, a);
+  return make_sym(e, PyKind::Complex, z.re, z.im);
+}
 
 }  // namespace hotloop::tracer

@@ -121,6 +121,9 @@ Sym Recorder::entry_value(ir::Slot slot, PyObject* value, bool any_type) {
     if (text && PyUnicode_CheckExact(value) && PyUnicode_IS_COMPACT_ASCII(value)) input.kind = PyKind::Str;
     if (input.kind == PyKind::Object && !any_type && compared_by_identity(value) && !known_by_code(value, slot)) input.kind = PyKind::Const;
     if (input.kind == PyKind::Array) input.array_type = s.array_type = function_->intern_array_type(array_type);
+    if (input.kind == PyKind::Object) {
+      if (auto why = why_object(value)) object_inputs_.emplace(static_cast<uint32_t>(function_->inputs.size()), std::move(*why));
+    }
     if (input.kind == PyKind::Const) {
       input.object = object(value);
       s.object = value;
@@ -146,6 +149,12 @@ Sym Recorder::entry_value(ir::Slot slot, PyObject* value, bool any_type) {
   }
   entry_values_.emplace(key, s);
   return s;
+}
+
+std::optional<base::Refusal> Recorder::refuse_object(const Sym& s) {
+  auto why = s.kind == PyKind::Object ? object_inputs_.find(s.input) : object_inputs_.end();
+  if (why == object_inputs_.end()) return std::nullopt;
+  return refuse(why->second.first, why->second.second);
 }
 
 Sym Recorder::resolve(const VarRef& ref, const Sym& s) {

@@ -79,7 +79,8 @@ Result<Recorder::Step> Recorder::load_attribute(State& state, const HlInstr& in)
     value = load_from_module(o.object, name);
   } else if (o.kind == PyKind::Const && PyType_Check(o.object)) {
     value = load_from_type(o, name);
-  } else if (PyObject* method = o.kind == PyKind::List && in.arg2 == 1 ? list_method(name) : nullptr; method != nullptr) {
+  } else if (PyObject* method = in.arg2 != 1 ? nullptr : o.kind == PyKind::List ? list_method(name) : number_method(o, name); method != nullptr) {
+    // A method call: the descriptor and the object it is called on.
     state.top().stack.back() = known(*this, method);
     push(state, o);
     return Step::kNext;

@@ -46,6 +46,7 @@ class Recorder final : public Emit {
   const ir::HelperTable& helpers() override { return *request_.helpers; }
   base::Refusal refuse(base::RefusalReason reason, std::string detail) override;
   base::Refusal want_text(const Sym& s) override;
+  std::optional<base::Refusal> refuse_object(const Sym& s) override;
 
   // A name was stored that this recording took for constant: it must be begun again, knowing that.
   bool wants_restart() const { return wants_restart_; }
@@ -312,6 +313,7 @@ class Recorder final : public Emit {
   std::unordered_set<ValueId> input_values_;
   std::unordered_map<ValueId, std::optional<int64_t>> known_numbers_;  // answers of known_number
   std::map<uint32_t, ValueId> input_pointers_;            // by input number: the object of a number that came in
+  std::map<uint32_t, std::pair<RefusalReason, std::string>> object_inputs_;  // by input: why it is an Object only
   std::vector<NameVar> name_vars_;
   std::unordered_map<uint32_t, PyObject*> input_objects_;  // what came in as an input of kind Object
   std::vector<PyObject*> instance_objects_;                // by number of the instance

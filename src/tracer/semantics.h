@@ -4,7 +4,10 @@
 // before the current instruction, so that the interpreter does the operation, raises and warns itself); nothing is emitted when a
 // Refusal is returned... except dead pure ops. No function here runs Python code of the user; queries such as np.result_type are allowed.
 #pragma once
+#include <optional>
 #include <span>
+#include <string>
+#include <utility>
 
 #include "base/result.h"
 #include "ir/builder.h"
@@ -26,6 +29,8 @@ class Emit {
   virtual const ir::HelperTable& helpers() = 0;
   virtual base::Refusal refuse(base::RefusalReason reason, std::string detail) = 0;  // adds the current line
   virtual base::Refusal want_text(const Sym& s) = 0;           // a str that came in as a known object is looked into: record anew, with it as text
+  // Why a value of kind Object is not known by its type, if it is an array or a scalar of NumPy.
+  virtual std::optional<base::Refusal> refuse_object(const Sym& s) = 0;
 };
 
 enum class BinaryOp : uint8_t { kAdd, kAnd, kFloorDivide, kLshift, kMatmul, kMultiply, kRemainder, kOr, kPower, kRshift, kSubtract, kTrueDivide, kXor };
@@ -64,6 +69,9 @@ base::Result<ir::ValueId> sequence_index(Emit& e, const Sym& sequence, const Sym
 // object.name (no call): real, imag, shape, ndim, size of numbers and arrays; attributes of known modules (guarded by the caller through `module_attribute`).
 base::Result<Sym> attribute(Emit& e, const Sym& object, PyObject* name);
 
+// The method descriptor that `object.name` finds in the type of a number, if it has a model; else null.
+PyObject* number_method(const Sym& object, PyObject* name);
+
 // A call of a known builtin, math, cmath-free, NumPy function or type: abs min max int float bool complex len range round divmod, math.*, np.sqrt ....
 // is_known_callable says whether `call_known` has a model for it (else: a plain Python function to inline, or a refusal).
 bool is_known_callable(PyObject* callable);
@@ -74,5 +82,7 @@ Sym known(Emit& e, PyObject* object);
 // The kind with which `object` would be unboxed as an input, and for arrays its ArrayType; Unbound for null. Objects of no known type: Object.
 // Exact lists and tuples: List, TupleObject.
 ir::PyKind classify(PyObject* object, ir::ArrayType* array_type);
+// What stands against an object of kind Object that is an array or a NumPy scalar: its dtype, its layout, its class.
+std::optional<std::pair<base::RefusalReason, std::string>> why_object(PyObject* object);
 
 }  // namespace hotloop::tracer

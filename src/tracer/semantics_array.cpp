@@ -77,8 +77,10 @@ Result<Sym> element_or_row(Emit& e, const View& view, const std::vector<ValueId>
     row.items = std::make_shared<std::vector<Sym>>(std::move(items));
     return row;
   }
-  if (ir::pykind_info(type.elem).parts != 1) return e.refuse(RefusalReason::kUnsupportedDtype, std::string(ir::pykind_info(type.elem).text));
-  return make_sym(e, type.elem, e.b().aload(view.array.array_type, view.array.v[0], indices));
+  Sym s = make_sym(e, type.elem, ir::kNoValue);
+  for (int part = 0; part < ir::pykind_info(type.elem).parts; ++part) s.v[part] = e.b().aload(view.array.array_type, view.array.v[0], indices, part);
+  if (type.elem == PyKind::NpFloat16) s.v[0] = e.b().unary(OpCode::FromHalf, Type::F32, s.v[0]);
+  return s;
 }
 
 // D6.1-D6.3: a value stored into an integer element.
@@ -101,16 +103,26 @@ Result<ValueId> store_int(Emit& e, const Sym& value, Type type) {
   return ir.conv(type, value.v[0]);
 }
 
-Result<ValueId> store_value(Emit& e, const Sym& value, PyKind elem) {
-  if (!is_real_number(value.kind)) return unsupported(e, "store into an array", value);
+// The parts of an element of this kind made from `value`, in memory's types.
+Result<ComplexParts> store_value(Emit& e, const Sym& value, PyKind elem) {
+  ir::Builder& ir = e.b();
+  if (!is_number(value.kind)) return unsupported(e, "store into an array", value);
   Type type = part_type(elem);
-  if (elem == PyKind::NpBool) return truth(e, value);
-  if (is_int(type)) return store_int(e, value, type);
-  if (type == Type::F64) return to_f64(e, value);
-  // float32: doubles round once and must stay finite; Python ints go through double, NumPy ints round once.
-  if (part_type(value.kind) == Type::F64) return f64_to_f32_checked(e, value.v[0]);
-  if (value.kind == PyKind::Int) return e.b().conv(Type::F32, to_f64(e, value));
-  return to_type(e, value, Type::F32);
+  if (elem == PyKind::NpBool) {
+    auto t = truth(e, value);
+    if (!t) return t.refusal();
+    return ComplexParts{*t, ir::kNoValue};
+  }
+  if (is_np_complex(elem)) return to_complex(e, value, type);
+  if (!is_real_number(value.kind)) return unsupported(e, "store of a complex number into a real array", value);  // raises or warns
+  if (is_int(type)) {
+    auto v = store_int(e, value, type);
+    if (!v) return v.refusal();
+    return ComplexParts{*v, ir::kNoValue};
+  }
+  ValueId v = to_kind(e, value, elem);
+  if (elem == PyKind::NpFloat16) v = ir.unary(OpCode::ToHalf, Type::U16, v);
+  return ComplexParts{v, ir::kNoValue};
 }
 
 Result<Sym> tuple_item(Emit& e, const Sym& tuple, const Sym& index) {
@@ -184,7 +196,8 @@ Result<bool> store_subscript(Emit& e, const Sym& container, const Sym& index, co
   if (indices->size() < type.strides.size()) return e.refuse(RefusalReason::kUnsupportedIndex, "store into a row as a whole");
   auto v = store_value(e, value, type.elem);
   if (!v) return v.refusal();
-  e.b().astore(view->array.array_type, view->array.v[0], *v, *indices);
+  e.b().astore(view->array.array_type, view->array.v[0], v->re, *indices);
+  if (v->im != ir::kNoValue) e.b().astore(view->array.array_type, view->array.v[0], v->im, *indices, 1);
   return true;
 }
 
@@ -201,20 +214,15 @@ Result<Sym> attribute(Emit& e, const Sym& object, PyObject* name) {
   if (!real && !imag) {
     return e.refuse(RefusalReason::kUnsupportedAttribute, std::string(ir::pykind_info(object.kind).text) + "." + text);
   }
-  switch (object.kind) {
-    case PyKind::Complex: return make_sym(e, PyKind::Float, object.v[real ? 0 : 1]);
-    case PyKind::Float:
-      if (real) return object;  // float.real of an exact float is the float itself
-      return make_sym(e, PyKind::Float, ir.const_f64(0.0));
-    case PyKind::Int:
-      if (real) return object;
-      return make_sym(e, PyKind::Int, ir.const_i64(0));
-    case PyKind::Bool: return make_sym(e, PyKind::Int, real ? to_i64(e, object) : ir.const_i64(0));
-    case PyKind::NpFloat32:
-    case PyKind::NpFloat64:
-      return make_sym(e, object.kind, real ? object.v[0] : ir.const_bits(part_type(object.kind), 0));
-    default: return e.refuse(RefusalReason::kUnsupportedAttribute, std::string(ir::pykind_info(object.kind).text) + "." + text);
+  if (object.kind == PyKind::Complex) return make_sym(e, PyKind::Float, object.v[real ? 0 : 1]);
+  if (is_np_complex(object.kind)) return make_sym(e, part_kind(object.kind), object.v[real ? 0 : 1]);
+  if (object.kind == PyKind::Bool) return make_sym(e, PyKind::Int, real ? to_i64(e, object) : ir.const_i64(0));
+  if (object.kind == PyKind::Float || object.kind == PyKind::Int) {
+    if (real) return object;  // an exact float or int is its own real part
+    return make_sym(e, object.kind, ir.const_bits(part_type(object.kind), 0));
   }
+  if (is_np_scalar(object.kind)) return make_sym(e, object.kind, real ? object.v[0] : ir.const_bits(part_type(object.kind), 0));
+  return e.refuse(RefusalReason::kUnsupportedAttribute, std::string(ir::pykind_info(object.kind).text) + "." + text);
 }
 
 }  // namespace hotloop::tracer

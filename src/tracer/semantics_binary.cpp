@@ -35,24 +35,44 @@ Result<Sym> int_true_divide(Emit& e, const Sym& a, const Sym& b) {
   return make_sym(e, PyKind::Float, ir.binary(OpCode::Div, Type::F64, x, y));
 }
 
-// The count must be known or guarded inside [0, 63]; larger counts are rare and left to the interpreter.
+// Negative counts raise: leave. Right shifts by more than 63 are shifts by 63; left shifts must have a count below 64.
 Result<Sym> int_shift(Emit& e, BinaryOp op, const Sym& a, const Sym& b) {
   ir::Builder& ir = e.b();
   ValueId x = to_i64(e, a), count = to_i64(e, b);
-  if (auto n = known_int(b); !n || *n < 0 || *n > 63) guard_i64_range(e, count, 0, 63, ExitReason::Overflow);
-  if (op == BinaryOp::kRshift) return make_sym(e, PyKind::Int, ir.binary(OpCode::Shr, Type::I64, x, count));
+  auto n = known_int(b);
+  bool known_small = n && *n >= 0 && *n <= 63;
+  if (op == BinaryOp::kRshift) {
+    if (!known_small) {
+      ir.guard(ir.binary(OpCode::Ge, Type::I64, count, ir.const_i64(0)), ExitReason::Domain, e.before());
+      count = ir.select(Type::I64, ir.binary(OpCode::Lt, Type::I64, count, ir.const_i64(63)), count, ir.const_i64(63));
+    }
+    return make_sym(e, PyKind::Int, ir.binary(OpCode::Shr, Type::I64, x, count));
+  }
+  if (!known_small) guard_i64_range(e, count, 0, 63, ExitReason::Overflow);
   return make_sym(e, PyKind::Int, ir.checked(OpCode::ShlO, Type::I64, {x, count}, e.before()));
 }
 
-// int ** small known exponent as checked products; every intermediate of the result fits if the result does (|x|^k <= |x|^n).
+Result<Sym> float_power(Emit& e, const Sym& a, const Sym& b);
+
+// int ** small known exponent as checked products (every intermediate fits if the result does: |x|^k <= |x|^n), other exponents through
+// helpers. Negative exponents give floats: known ones are powers of floats, others leave.
 Result<Sym> int_power(Emit& e, const Sym& a, const Sym& b) {
-  auto n = known_int(b);
-  if (!n || *n < 0 || *n > kMaxUnrolledPower) return unsupported(e, "**", a, b);
   ir::Builder& ir = e.b();
-  if (*n == 0) return make_sym(e, PyKind::Int, ir.const_i64(1));
+  auto n = known_int(b);
+  if (n && *n < 0) {
+    guard_exact_double(e, a);
+    return float_power(e, a, b);
+  }
+  if (n && *n == 0) return make_sym(e, PyKind::Int, ir.const_i64(1));
   ValueId x = to_i64(e, a), r = x;
-  for (int64_t k = 1; k < *n; ++k) r = ir.checked(OpCode::MulO, Type::I64, {r, x}, e.before());
-  return make_sym(e, PyKind::Int, r);
+  if (n && *n <= kMaxUnrolledPower) {
+    for (int64_t k = 1; k < *n; ++k) r = ir.checked(OpCode::MulO, Type::I64, {r, x}, e.before());
+    return make_sym(e, PyKind::Int, r);
+  }
+  ValueId exponent = to_i64(e, b);
+  if (!n) ir.guard(ir.binary(OpCode::Ge, Type::I64, exponent, ir.const_i64(0)), ExitReason::Domain, e.before());
+  ir.guard(ir.call(ir::HelperId::IntPowerFits, {x, exponent}), ExitReason::Overflow, e.before());
+  return make_sym(e, PyKind::Int, ir.call(ir::HelperId::IntPower, {x, exponent}));
 }
 
 Result<Sym> int_binary(Emit& e, BinaryOp op, const Sym& a, const Sym& b) {
@@ -126,75 +146,16 @@ Result<Sym> float_binary(Emit& e, BinaryOp op, const Sym& a, const Sym& b) {
   }
 }
 
-ComplexParts complex_product(Emit& e, ComplexParts a, ComplexParts b) {
-  ir::Builder& ir = e.b();
-  auto mul = [&](ValueId p, ValueId q) { return ir.binary(OpCode::Mul, Type::F64, p, q); };
-  return {ir.binary(OpCode::Sub, Type::F64, mul(a.re, b.re), mul(a.im, b.im)), ir.binary(OpCode::Add, Type::F64, mul(a.re, b.im), mul(a.im, b.re))};
-}
-
-// CPython's quotient: Smith's method with the larger part of the divisor as pivot, dividing (not multiplying by a reciprocal).
-Sym complex_divide(Emit& e, ComplexParts a, ComplexParts b) {
-  ir::Builder& ir = e.b();
-  auto bin = [&](OpCode code, ValueId p, ValueId q) { return ir.binary(code, Type::F64, p, q); };
-  auto pick = [&](ValueId c, ValueId p, ValueId q) { return ir.select(Type::F64, c, p, q); };
-  ValueId abs_re = ir.unary(OpCode::Abs, Type::F64, b.re), abs_im = ir.unary(OpCode::Abs, Type::F64, b.im);
-  ValueId by_re = bin(OpCode::Ge, abs_re, abs_im);
-  ValueId pivot = pick(by_re, b.re, b.im), other = pick(by_re, b.im, b.re);
-  // A zero divisor raises; a NaN part takes a third way. Both leave.
-  ValueId ordered = ir.binary(OpCode::Or, Type::I1, by_re, bin(OpCode::Ge, abs_im, abs_re));
-  ir.guard(ir.binary(OpCode::And, Type::I1, ordered, bin(OpCode::Ne, pivot, ir.const_f64(0.0))), ExitReason::ZeroDivide, e.before());
-  ValueId ratio = bin(OpCode::Div, other, pivot);
-  ValueId denominator = bin(OpCode::Add, pivot, bin(OpCode::Mul, other, ratio));
-  ValueId re = bin(OpCode::Add, pick(by_re, a.re, a.im), bin(OpCode::Mul, pick(by_re, a.im, a.re), ratio));
-  ValueId im_by_re = bin(OpCode::Sub, a.im, bin(OpCode::Mul, a.re, ratio));
-  ValueId im_by_im = bin(OpCode::Sub, bin(OpCode::Mul, a.im, ratio), a.re);
-  return make_sym(e, PyKind::Complex, bin(OpCode::Div, re, denominator), bin(OpCode::Div, pick(by_re, im_by_re, im_by_im), denominator));
-}
-
-// complex ** small known non-negative integer: repeated squaring that starts from 1+0j, as CPython does; leaves unless all is finite.
-Result<Sym> complex_power(Emit& e, const Sym& a, const Sym& b) {
-  auto n = known_int(b);
-  if (!n || *n < 1 || *n > kMaxUnrolledPower || a.kind != PyKind::Complex) return unsupported(e, "**", a, b);
-  ir::Builder& ir = e.b();
-  ComplexParts r{ir.const_f64(1.0), ir.const_f64(0.0)}, p{a.v[0], a.v[1]};
-  for (int64_t mask = 1; mask <= *n; mask <<= 1) {
-    if ((*n & mask) != 0) r = complex_product(e, r, p);
-    if ((mask << 1) <= *n) p = complex_product(e, p, p);
-  }
-  ValueId finite = ir.binary(OpCode::And, Type::I1, ir.unary(OpCode::IsFinite, Type::F64, r.re), ir.unary(OpCode::IsFinite, Type::F64, r.im));
-  ir.guard(finite, ExitReason::Domain, e.before());
-  return make_sym(e, PyKind::Complex, r.re, r.im);
-}
-
-Result<Sym> complex_binary(Emit& e, BinaryOp op, const Sym& a, const Sym& b) {
-  ir::Builder& ir = e.b();
-  if (op == BinaryOp::kPower) return complex_power(e, a, b);
-  ComplexParts x = to_complex(e, a), y = to_complex(e, b);
-  switch (op) {
-    case BinaryOp::kAdd:
-    case BinaryOp::kSubtract: {
-      OpCode code = op == BinaryOp::kAdd ? OpCode::Add : OpCode::Sub;
-      return make_sym(e, PyKind::Complex, ir.binary(code, Type::F64, x.re, y.re), ir.binary(code, Type::F64, x.im, y.im));
-    }
-    case BinaryOp::kMultiply: {
-      ComplexParts r = complex_product(e, x, y);
-      return make_sym(e, PyKind::Complex, r.re, r.im);
-    }
-    case BinaryOp::kTrueDivide: return complex_divide(e, x, y);
-    default: return unsupported(e, "operator", a, b);
-  }
-}
-
 }  // namespace
 
 Result<Sym> binary(Emit& e, BinaryOp op, const Sym& a, const Sym& b) {
+  if (!is_number(a.kind) || !is_number(b.kind)) return unsupported(e, "operator", a, b);
+  if (is_complex_number(a.kind) || is_complex_number(b.kind)) return complex_binary(e, op, a, b);
   if (is_py_number(a.kind) && is_py_number(b.kind)) {
-    if (a.kind == PyKind::Complex || b.kind == PyKind::Complex) return complex_binary(e, op, a, b);
     if (a.kind == PyKind::Float || b.kind == PyKind::Float) return float_binary(e, op, a, b);
     return int_binary(e, op, a, b);
   }
-  if (is_real_number(a.kind) && is_real_number(b.kind)) return np_binary(e, op, a, b);
-  return unsupported(e, "operator", a, b);
+  return np_binary(e, op, a, b);
 }
 
 }  // namespace hotloop::tracer

@@ -10,5 +10,8 @@ inline constexpr int64_t kMaxUnrolledPower = 8;
 
 // REQUIRES: both real numbers, at least one a NumPy scalar.
 Result<Sym> np_binary(Emit& e, BinaryOp op, const Sym& a, const Sym& b);
+// REQUIRES: both numbers, at least one complex.
+Result<Sym> complex_binary(Emit& e, BinaryOp op, const Sym& a, const Sym& b);
+Result<Sym> complex_compare(Emit& e, CompareOp op, const Sym& a, const Sym& b);
 
 }  // namespace hotloop::tracer

@@ -1,8 +1,10 @@
 // Finds the model of a known callable (models.def) and applies it.
 // See semantics.h. The table is built once, at the first question, from the modules' own attributes; it holds references for good.
+#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "runtime/numpy_import.h"
 #include "tracer/models.h"
 
 namespace hotloop::tracer {
@@ -19,6 +21,18 @@ struct ModelRow {
   PyObject* callable;
 };
 
+// module.name, or module.type.name for methods (the descriptor of the type). Null, without an exception, where this version has none.
+PyObject* find(const char* module, const std::string& path) {
+  PyObject* found = PyImport_ImportModule(module);
+  for (size_t at = 0; found != nullptr && at <= path.size();) {
+    const size_t dot = std::min(path.find('.', at), path.size());
+    Py_SETREF(found, PyObject_GetAttrString(found, path.substr(at, dot - at).c_str()));
+    at = dot + 1;
+  }
+  PyErr_Clear();
+  return found;
+}
+
 std::vector<ModelRow> make_table() {
   std::vector<ModelRow> rows = {
 #define HL_MODEL(module, name, function, helper, least, most) {module, name, function, ir::HelperId::helper, least, most, nullptr},
@@ -26,10 +40,7 @@ std::vector<ModelRow> make_table() {
 #undef HL_MODEL
   };
   for (ModelRow& row : rows) {
-    PyObject* module = PyImport_ImportModule(row.module);
-    if (module != nullptr) row.callable = PyObject_GetAttrString(module, row.name);
-    Py_XDECREF(module);
-    PyErr_Clear();
+    row.callable = find(row.module, row.name);
   }
   return rows;
 }
@@ -43,6 +54,17 @@ const ModelRow* find_model(PyObject* callable) {
 }
 
 }  // namespace
+
+PyObject* number_method(const Sym& object, PyObject* name) {
+  if (!is_number(object.kind)) return nullptr;
+  PyTypeObject* type = runtime::kind_type(object.kind);
+  PyObject* method = type == nullptr ? nullptr : PyObject_GetAttr(reinterpret_cast<PyObject*>(type), name);
+  PyErr_Clear();
+  if (method == nullptr) return nullptr;
+  const bool known = Py_TYPE(method) == &PyMethodDescr_Type && is_known_callable(method);
+  Py_DECREF(method);  // its type keeps it
+  return known ? method : nullptr;
+}
 
 bool is_known_callable(PyObject* callable) { return find_model(callable) != nullptr; }
 

@@ -1,11 +1,11 @@
 // See semantics_common.h; also known() and classify(): from an object to its kind.
 #include "tracer/semantics_common.h"
 
-#include <bit>
+#include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <string>
 
+#include "runtime/box.h"
 #include "runtime/numpy_api.h"
 
 namespace hotloop::tracer {
@@ -55,9 +55,53 @@ ValueId to_type(Emit& e, const Sym& s, Type type) {
   return e.b().conv(type, s.v[0]);
 }
 
-ComplexParts to_complex(Emit& e, const Sym& s) {
-  if (s.kind == PyKind::Complex) return {s.v[0], s.v[1]};
-  return {to_f64(e, s), e.b().const_f64(0.0)};
+ComplexParts to_complex(Emit& e, const Sym& s, Type part) {
+  if (is_complex_number(s.kind)) {
+    auto convert = [&](ValueId v) {
+      Type from = part_type(s.kind);
+      return from == part ? v : part == Type::F64 ? e.b().conv(part, v) : f64_to_f32_checked(e, v);
+    };
+    return {convert(s.v[0]), convert(s.v[1])};
+  }
+  return {to_kind(e, s, part == Type::F64 ? PyKind::NpFloat64 : PyKind::NpFloat32), e.b().const_bits(part, 0)};
+}
+
+ValueId to_half_checked(Emit& e, ValueId v, Type from) {
+  ir::Builder& b = e.b();
+  ValueId r = from == Type::F32 ? b.unary(OpCode::RoundHalf, Type::F32, v) : b.call(ir::HelperId::HalfOfF64, {v});
+  ValueId ok = b.binary(OpCode::Or, Type::I1, b.unary(OpCode::IsFinite, Type::F32, r),
+                        b.unary(OpCode::Not, Type::I1, b.unary(OpCode::IsFinite, from, v)));
+  b.guard(ok, ExitReason::FpWarning, e.before());
+  return r;
+}
+
+namespace {
+
+ValueId as_half(Emit& e, const Sym& s) {
+  Type from = part_type(s.kind);
+  if (auto v = known_real(s); v && std::fabs(*v) < 65504) return e.b().const_f32(ir::half_to_f32(ir::f64_to_half(*v)));
+  if (from == Type::I1 || from == Type::I8 || from == Type::U8) return e.b().conv(Type::F32, s.v[0]);  // exact
+  if (s.kind == PyKind::Int) return to_half_checked(e, to_f64(e, s), Type::F64);
+  if (!is_float(from)) return to_half_checked(e, e.b().conv(Type::F32, s.v[0]), Type::F32);
+  return to_half_checked(e, s.v[0], from);
+}
+
+}  // namespace
+
+ValueId to_kind(Emit& e, const Sym& s, PyKind kind) {
+  Type type = part_type(kind);
+  if (s.kind == kind) return s.v[0];
+  if (s.kind == PyKind::Int && is_int(type)) return weak_int_to(e, s, type);
+  if (kind == PyKind::NpFloat16) return as_half(e, s);
+  if (type == Type::F32) {
+    if (s.kind == PyKind::Int) return e.b().conv(type, to_f64(e, s));  // NumPy goes through double
+    if (part_type(s.kind) == Type::F64) return f64_to_f32_checked(e, s.v[0]);
+  }
+  return to_type(e, s, type);
+}
+
+ValueId rounded(Emit& e, PyKind kind, ValueId r) {
+  return kind == PyKind::NpFloat16 ? e.b().unary(OpCode::RoundHalf, Type::F32, r) : r;
 }
 
 void guard_i64_range(Emit& e, ValueId v, int64_t lo, int64_t hi, ExitReason reason) {
@@ -162,24 +206,15 @@ PyKind promote_ints(Type a, Type b) {
 }
 
 PyKind promote_int_float(Type integer, PyKind floating) {
-  if (floating == PyKind::NpFloat64) return floating;
-  return integer == Type::I1 || ir::type_size(integer) <= 2 ? PyKind::NpFloat32 : PyKind::NpFloat64;
+  int size = ir::type_size(integer);  // of bool: one byte
+  if (floating == PyKind::NpFloat64 || size > 2) return PyKind::NpFloat64;
+  return floating == PyKind::NpFloat16 && size == 1 ? floating : PyKind::NpFloat32;
 }
 
-}  // namespace
-
-PyKind promote(PyKind a, PyKind b) {
-  if (!is_real_number(a) || !is_real_number(b)) return PyKind::Unbound;
-  if (is_np_scalar(b) && !is_np_scalar(a)) std::swap(a, b);
-  if (!is_np_scalar(b)) {  // b is a weak Python number
-    switch (b) {
-      case PyKind::Bool: return a;
-      case PyKind::Int: return a == PyKind::NpBool ? PyKind::NpInt64 : a;
-      default: return is_np_real_float(a) ? a : PyKind::NpFloat64;
-    }
-  }
+// Of two NumPy real kinds.
+PyKind promote_reals(PyKind a, PyKind b) {
   bool fa = is_np_real_float(a), fb = is_np_real_float(b);
-  if (fa && fb) return a == PyKind::NpFloat64 || b == PyKind::NpFloat64 ? PyKind::NpFloat64 : PyKind::NpFloat32;
+  if (fa && fb) return std::max(a, b);  // pykind.def has them by size
   if (fa) return promote_int_float(part_type(b), a);
   if (fb) return promote_int_float(part_type(a), b);
   if (a == PyKind::NpBool) return b;
@@ -187,12 +222,43 @@ PyKind promote(PyKind a, PyKind b) {
   return promote_ints(part_type(a), part_type(b));
 }
 
+// The complex kind that holds every value of a NumPy kind.
+PyKind complex_for(PyKind k) {
+  if (is_np_complex(k)) return k;
+  return promote_reals(k, PyKind::NpFloat32) == PyKind::NpFloat32 ? PyKind::NpComplex64 : PyKind::NpComplex128;
+}
+
+// b is a weak Python number.
+PyKind promote_weak(PyKind a, PyKind b) {
+  switch (b) {
+    case PyKind::Bool: return a;
+    case PyKind::Int: return a == PyKind::NpBool ? PyKind::NpInt64 : a;
+    case PyKind::Float: return is_np_real_float(a) || is_np_complex(a) ? a : PyKind::NpFloat64;
+    default: return a == PyKind::NpFloat16 || a == PyKind::NpFloat32 || a == PyKind::NpComplex64 ? PyKind::NpComplex64 : PyKind::NpComplex128;
+  }
+}
+
+}  // namespace
+
+PyKind promote(PyKind a, PyKind b) {
+  if (!is_number(a) || !is_number(b)) return PyKind::Unbound;
+  if (is_np_scalar(b) && !is_np_scalar(a)) std::swap(a, b);
+  if (!is_np_scalar(a)) return PyKind::Unbound;
+  if (!is_np_scalar(b)) return promote_weak(a, b);
+  if (is_np_complex(a) || is_np_complex(b)) return std::max(complex_for(a), complex_for(b));
+  return promote_reals(a, b);
+}
+
 base::Refusal unsupported(Emit& e, const char* what, const Sym& a, const Sym& b) {
+  for (const Sym* s : {&a, &b}) {
+    if (auto refusal = e.refuse_object(*s)) return *refusal;
+  }
   std::string text = std::string(what) + ": " + std::string(ir::pykind_info(a.kind).text) + ", " + std::string(ir::pykind_info(b.kind).text);
   return e.refuse(RefusalReason::kUnsupportedOperands, text);
 }
 
 base::Refusal unsupported(Emit& e, const char* what, const Sym& a) {
+  if (auto refusal = e.refuse_object(a)) return *refusal;
   return e.refuse(RefusalReason::kUnsupportedOperands, std::string(what) + ": " + std::string(ir::pykind_info(a.kind).text));
 }
 
@@ -210,7 +276,7 @@ PyKind np_scalar_kind(PyTypeObject* type) {
       {&PyInt32ArrType_Type, PyKind::NpInt32},     {&PyUInt8ArrType_Type, PyKind::NpUint8},     {&PyBoolArrType_Type, PyKind::NpBool},
       {&PyInt8ArrType_Type, PyKind::NpInt8},       {&PyInt16ArrType_Type, PyKind::NpInt16},     {&PyUInt16ArrType_Type, PyKind::NpUint16},
       {&PyUInt32ArrType_Type, PyKind::NpUint32},   {&PyUInt64ArrType_Type, PyKind::NpUint64},   {&PyComplex64ArrType_Type, PyKind::NpComplex64},
-      {&PyComplex128ArrType_Type, PyKind::NpComplex128},
+      {&PyComplex128ArrType_Type, PyKind::NpComplex128}, {&PyHalfArrType_Type, PyKind::NpFloat16},
   };
   for (const Row& row : rows) {
     if (row.type == type) return row.kind;
@@ -230,8 +296,11 @@ PyKind element_kind(int type_num) {
     case NPY_USHORT: return PyKind::NpUint16;
     case NPY_UINT: return PyKind::NpUint32;
     case NPY_ULONG: return PyKind::NpUint64;
+    case NPY_HALF: return PyKind::NpFloat16;
     case NPY_FLOAT: return PyKind::NpFloat32;
     case NPY_DOUBLE: return PyKind::NpFloat64;
+    case NPY_CFLOAT: return PyKind::NpComplex64;
+    case NPY_CDOUBLE: return PyKind::NpComplex128;
     default: return PyKind::Object;
   }
 }
@@ -251,8 +320,6 @@ PyKind classify_array(PyArrayObject* array, ir::ArrayType* out) {
   }
   return PyKind::Array;
 }
-
-int64_t double_bits(double v) { return std::bit_cast<int64_t>(v); }
 
 }  // namespace
 
@@ -276,6 +343,32 @@ PyKind classify(PyObject* object, ir::ArrayType* array_type) {
   return np_scalar_kind(type);
 }
 
+namespace {
+
+std::string dtype_text(PyObject* dtype) {
+  PyObject* text = PyObject_Str(dtype);  // of a dtype: NumPy's own code
+  const char* utf8 = text == nullptr ? nullptr : PyUnicode_AsUTF8(text);
+  std::string result = utf8 == nullptr ? "?" : utf8;
+  Py_XDECREF(text);
+  PyErr_Clear();
+  return result;
+}
+
+}  // namespace
+
+std::optional<std::pair<RefusalReason, std::string>> why_object(PyObject* object) {
+  using Why = std::pair<RefusalReason, std::string>;
+  if (PyArray_CheckExact(object)) {
+    auto* array = reinterpret_cast<PyArrayObject*>(object);
+    std::string dtype = dtype_text(reinterpret_cast<PyObject*>(PyArray_DESCR(array)));
+    if (element_kind(PyArray_TYPE(array)) == PyKind::Object) return Why(RefusalReason::kUnsupportedDtype, "array of " + dtype);
+    return Why(RefusalReason::kArrayLayout, "array of " + dtype);
+  }
+  if (PyArray_Check(object)) return Why(RefusalReason::kArraySubclass, Py_TYPE(object)->tp_name);
+  if (PyArray_IsScalar(object, Generic)) return Why(RefusalReason::kUnsupportedDtype, Py_TYPE(object)->tp_name);
+  return std::nullopt;
+}
+
 Sym known(Emit& e, PyObject* object) {
   Sym s;
   s.object = object;
@@ -294,13 +387,13 @@ Sym known(Emit& e, PyObject* object) {
       s.v[1] = b.const_f64(c.imag);
       return s;
     }
-    case PyKind::NpFloat64: s.v[0] = b.const_bits(Type::F64, double_bits(PyArrayScalar_VAL(object, Float64))); return s;
-    case PyKind::NpFloat32: s.v[0] = b.const_f32(PyArrayScalar_VAL(object, Float32)); return s;
-    case PyKind::NpInt64: s.v[0] = b.const_i64(PyArrayScalar_VAL(object, Int64)); return s;
-    case PyKind::NpInt32: s.v[0] = b.const_bits(Type::I32, PyArrayScalar_VAL(object, Int32)); return s;
-    case PyKind::NpUint8: s.v[0] = b.const_bits(Type::U8, PyArrayScalar_VAL(object, UInt8)); return s;
-    case PyKind::NpBool: s.v[0] = b.const_i1(PyArrayScalar_VAL(object, Bool) != 0); return s;
     default: break;
+  }
+  if (is_np_scalar(s.kind)) {
+    int64_t parts[2] = {0, 0};
+    runtime::unbox(s.kind, object, parts);
+    for (int k = 0; k < ir::pykind_info(s.kind).parts; ++k) s.v[k] = b.const_bits(part_type(s.kind), parts[k]);
+    return s;
   }
   if (PyTuple_CheckExact(object)) {
     std::vector<Sym> items;

@@ -26,6 +26,10 @@ Sym make_tuple(std::vector<Sym> items);
 inline bool is_real_number(PyKind k) {
   return k == PyKind::Bool || k == PyKind::Int || k == PyKind::Float || k == PyKind::NpBool || is_np_int(k) || is_np_real_float(k);
 }
+inline bool is_number(PyKind k) { return is_real_number(k) || k == PyKind::Complex || is_np_complex(k); }
+inline bool is_complex_number(PyKind k) { return k == PyKind::Complex || is_np_complex(k); }
+// The kind of the parts of a NumPy complex.
+inline PyKind part_kind(PyKind complex) { return complex == PyKind::NpComplex64 ? PyKind::NpFloat32 : PyKind::NpFloat64; }
 inline bool is_py_int_like(PyKind k) { return k == PyKind::Bool || k == PyKind::Int; }
 
 // The value of a known Python int or bool, if it is one.
@@ -40,8 +44,9 @@ inline ValueId to_i64(Emit& e, const Sym& s) { return to_type(e, s, Type::I64); 
 struct ComplexParts {
   ValueId re, im;
 };
-// Any Python number as complex: reals get imag 0.0 (CPython <= 3.13 converts first, SEMANTICS D4.4).
-ComplexParts to_complex(Emit& e, const Sym& s);
+// Any number as complex with parts of type F64 or F32 by NumPy's rules for operands; reals get imag 0.0 (CPython <= 3.13 converts first,
+// SEMANTICS D4.4). A double that becomes infinite as F32 leaves.
+ComplexParts to_complex(Emit& e, const Sym& s, Type part = Type::F64);
 
 // Leaves unless lo <= v <= hi (v is i64).
 void guard_i64_range(Emit& e, ValueId v, int64_t lo, int64_t hi, ExitReason reason);
@@ -63,7 +68,15 @@ ValueId float_to_int(Emit& e, ValueId v, Type from, Type to, ExitReason reason);
 // f64 to f32 as NumPy casts; leaves where a finite value becomes infinite (a warning).
 ValueId f64_to_f32_checked(Emit& e, ValueId v);
 
-// The dtype kind of a NumPy binary operation on real operands where at least one is a NumPy scalar (SEMANTICS D1, weak Python numbers).
+// A float value (f64 or f32) as a half, carried as f32; leaves where a finite value becomes infinite (a warning).
+ValueId to_half_checked(Emit& e, ValueId v, Type from);
+
+// A real number as an operand of the NumPy kind: weak Python numbers leave where NumPy raises or warns, everything else is cast safely.
+ValueId to_kind(Emit& e, const Sym& s, PyKind kind);
+// A float result in `kind`: rounded to half where that is the kind, as it is otherwise.
+ValueId rounded(Emit& e, PyKind kind, ValueId r);
+
+// The dtype kind of a NumPy binary operation where at least one is a NumPy scalar (SEMANTICS D1, weak Python numbers).
 // Unbound: not supported here.
 PyKind promote(PyKind a, PyKind b);
 PyKind kind_of_type(Type type);  // I32 -> NpInt32 ...

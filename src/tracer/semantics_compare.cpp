@@ -1,6 +1,6 @@
 // Unary operators, comparisons, truth and identity (SEMANTICS D1.7, D2.2, D3.7, D4).
 // See semantics.h. A comparison with a NumPy scalar gives np.bool, one of Python numbers gives bool.
-#include "tracer/semantics_common.h"
+#include "tracer/semantics_binary.h"
 #include "tracer/semantics_text.h"
 
 namespace hotloop::tracer {
@@ -31,53 +31,45 @@ ValueId compare_python(Emit& e, CompareOp op, const Sym& a, const Sym& b) {
   return compare_as(e, op, a, b, Type::F64);
 }
 
-// Equality of complex numbers with complex, float or int: both parts equal.
-ValueId compare_complex(Emit& e, CompareOp op, const Sym& a, const Sym& b) {
-  guard_exact_double(e, a);
-  guard_exact_double(e, b);
-  ComplexParts x = to_complex(e, a), y = to_complex(e, b);
+// A signed value (i64) against an unsigned one (u64): exact.
+ValueId compare_mixed(Emit& e, CompareOp op, const Sym& a, const Sym& b) {
   ir::Builder& ir = e.b();
-  OpCode code = op == CompareOp::kEq ? OpCode::Eq : OpCode::Ne;
-  OpCode join = op == CompareOp::kEq ? OpCode::And : OpCode::Or;
-  return ir.binary(join, Type::I1, ir.binary(code, Type::F64, x.re, y.re), ir.binary(code, Type::F64, x.im, y.im));
+  bool signed_first = a.kind != PyKind::NpUint64;
+  ValueId s = to_i64(e, signed_first ? a : b);
+  ValueId negative = ir.binary(OpCode::Lt, Type::I64, s, ir.const_i64(0));
+  ValueId wrapped = ir.conv(Type::U64, s);
+  ValueId plain = signed_first ? ir.binary(compare_code(op), Type::U64, wrapped, b.v[0]) : ir.binary(compare_code(op), Type::U64, a.v[0], wrapped);
+  bool below = op == CompareOp::kLt || op == CompareOp::kLe, equal = op == CompareOp::kEq;
+  bool when_negative = op == CompareOp::kNe || (!equal && below == signed_first);
+  if (when_negative) return ir.binary(OpCode::Or, Type::I1, negative, plain);
+  return ir.binary(OpCode::And, Type::I1, ir.unary(OpCode::Not, Type::I1, negative), plain);
 }
 
-// The common type of a comparison that involves a NumPy scalar; None where hotloop has no exact one.
-Type np_compare_type(const Sym& a, const Sym& b) {
+// Comparisons that involve a NumPy scalar: integers exactly, everything else in the promoted type (weak Python numbers are converted to it).
+Result<ValueId> compare_numpy(Emit& e, CompareOp op, const Sym& a, const Sym& b) {
   bool int_a = is_np_int(a.kind) || is_py_int_like(a.kind) || a.kind == PyKind::NpBool;
   bool int_b = is_np_int(b.kind) || is_py_int_like(b.kind) || b.kind == PyKind::NpBool;
   if (int_a && int_b) {
-    // Integers compare exactly. Everything but uint64 fits 64 signed bits.
     bool wide_a = a.kind == PyKind::NpUint64, wide_b = b.kind == PyKind::NpUint64;
-    if (!wide_a && !wide_b) return Type::I64;
-    return wide_a && wide_b ? Type::U64 : Type::None;
+    if (wide_a != wide_b) {
+      const Sym& other = wide_a ? b : a;
+      if (is_unsigned(part_type(other.kind)) || part_type(other.kind) == Type::I1) return compare_as(e, op, a, b, Type::U64);
+      return compare_mixed(e, op, a, b);
+    }
+    return compare_as(e, op, a, b, wide_a ? Type::U64 : Type::I64);
   }
   PyKind kind = promote(a.kind, b.kind);
-  return kind == PyKind::Unbound ? Type::None : part_type(kind);
-}
-
-Result<ValueId> compare_numpy(Emit& e, CompareOp op, const Sym& a, const Sym& b) {
-  Type type = np_compare_type(a, b);
-  if (type == Type::None) return unsupported(e, "comparison", a, b);
-  if (type != Type::F32) return compare_as(e, op, a, b, type);
-  // float32 against a weak Python number: the number is converted to float32, an int through double.
-  auto convert = [&](const Sym& s) {
-    if (s.kind == PyKind::Int) return e.b().conv(Type::F32, to_f64(e, s));
-    if (s.kind == PyKind::Float && !s.is_const()) return f64_to_f32_checked(e, s.v[0]);
-    return to_type(e, s, Type::F32);
-  };
-  for (const Sym* s : {&a, &b}) {
-    auto v = known_real(*s);
-    if (v && s->kind == PyKind::Float && (*v > 3.4e38 || *v < -3.4e38)) return unsupported(e, "comparison", a, b);
-  }
-  return e.b().binary(compare_code(op), Type::F32, convert(a), convert(b));
+  if (kind == PyKind::Unbound) return unsupported(e, "comparison", a, b);
+  ValueId x = to_kind(e, a, kind);
+  return e.b().binary(compare_code(op), part_type(kind), x, to_kind(e, b, kind));
 }
 
 // -a: MIN of a signed type and non-zero unsigned values leave (beyond 64 bits, or a warning).
 Result<Sym> negative(Emit& e, const Sym& a) {
   ir::Builder& ir = e.b();
-  if (a.kind == PyKind::Complex) {
-    return make_sym(e, PyKind::Complex, ir.unary(OpCode::Neg, Type::F64, a.v[0]), ir.unary(OpCode::Neg, Type::F64, a.v[1]));
+  if (is_complex_number(a.kind)) {
+    Type part = part_type(a.kind);
+    return make_sym(e, a.kind, ir.unary(OpCode::Neg, part, a.v[0]), ir.unary(OpCode::Neg, part, a.v[1]));
   }
   if (a.kind == PyKind::NpBool) return unsupported(e, "unary -", a);
   PyKind kind = a.kind == PyKind::Bool ? PyKind::Int : a.kind;
@@ -96,7 +88,7 @@ Result<Sym> unary(Emit& e, UnaryOp op, const Sym& a) {
     if (!t) return t.refusal();
     return make_bool(e, ir.unary(OpCode::Not, Type::I1, *t));
   }
-  if (!is_real_number(a.kind) && a.kind != PyKind::Complex) return unsupported(e, "unary operator", a);
+  if (!is_number(a.kind)) return unsupported(e, "unary operator", a);
   if (op == UnaryOp::kNegative) return negative(e, a);
   if (op == UnaryOp::kPositive) {
     if (a.kind == PyKind::NpBool) return unsupported(e, "unary +", a);
@@ -111,13 +103,8 @@ Result<Sym> unary(Emit& e, UnaryOp op, const Sym& a) {
 }
 
 Result<Sym> compare(Emit& e, CompareOp op, const Sym& a, const Sym& b) {
-  if (is_py_number(a.kind) && is_py_number(b.kind)) {
-    if (a.kind == PyKind::Complex || b.kind == PyKind::Complex) {
-      if (op != CompareOp::kEq && op != CompareOp::kNe) return unsupported(e, "ordering comparison", a, b);
-      return make_bool(e, compare_complex(e, op, a, b));
-    }
-    return make_bool(e, compare_python(e, op, a, b));
-  }
+  if (is_number(a.kind) && is_number(b.kind) && (is_complex_number(a.kind) || is_complex_number(b.kind))) return complex_compare(e, op, a, b);
+  if (is_py_number(a.kind) && is_py_number(b.kind)) return make_bool(e, compare_python(e, op, a, b));
   if (is_real_number(a.kind) && is_real_number(b.kind)) {
     auto r = compare_numpy(e, op, a, b);
     if (!r) return r.refusal();
@@ -154,9 +141,10 @@ Result<ValueId> truth(Emit& e, const Sym& a) {
   ir::Builder& ir = e.b();
   if (a.kind == PyKind::Bool || a.kind == PyKind::NpBool) return a.v[0];
   if (a.kind == PyKind::None_) return ir.const_i1(false);
-  if (a.kind == PyKind::Complex) {
-    ValueId zero = ir.const_f64(0.0);
-    return ir.binary(OpCode::Or, Type::I1, ir.binary(OpCode::Ne, Type::F64, a.v[0], zero), ir.binary(OpCode::Ne, Type::F64, a.v[1], zero));
+  if (is_complex_number(a.kind)) {
+    Type part = part_type(a.kind);
+    ValueId zero = ir.const_bits(part, 0);
+    return ir.binary(OpCode::Or, Type::I1, ir.binary(OpCode::Ne, part, a.v[0], zero), ir.binary(OpCode::Ne, part, a.v[1], zero));
   }
   if (is_real_number(a.kind)) {
     Type type = part_type(a.kind);

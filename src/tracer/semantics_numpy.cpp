@@ -1,18 +1,14 @@
-// Binary operators where a NumPy scalar takes part (SEMANTICS D1, D3, D4): promotion with weak Python numbers, and checks in the place
-// of NumPy's warnings: whatever would warn leaves before the operation.
+// Binary operators on real numbers where a NumPy scalar takes part (SEMANTICS D1, D3, D4): promotion with weak Python numbers, and checks in
+// the place of NumPy's warnings: whatever would warn leaves before the operation.
 #include "tracer/semantics_binary.h"
 
 namespace hotloop::tracer {
 
 namespace {
 
-// The operand in the result's type. Weak Python ints must fit an integer result type (else OverflowError: leave).
-ValueId operand(Emit& e, const Sym& s, Type type) {
-  if (s.kind == PyKind::Int && is_int(type)) return weak_int_to(e, s, type);
-  if (s.kind == PyKind::Int && type == Type::F32) return e.b().conv(Type::F32, to_f64(e, s));  // NumPy goes through double
-  return to_type(e, s, type);
-}
+bool is_bool(PyKind k) { return k == PyKind::Bool || k == PyKind::NpBool; }
 
+// Two booleans: + and | are or, * and & are and; // % ** << >> work in int8 (Unbound here), - raises.
 Result<Sym> np_bool_binary(Emit& e, BinaryOp op, const Sym& a, const Sym& b) {
   ir::Builder& ir = e.b();
   auto logic = [&](OpCode code) { return make_sym(e, PyKind::NpBool, ir.binary(code, Type::I1, a.v[0], b.v[0])); };
@@ -24,6 +20,10 @@ Result<Sym> np_bool_binary(Emit& e, BinaryOp op, const Sym& a, const Sym& b) {
     case BinaryOp::kXor: return logic(OpCode::Xor);
     default: return unsupported(e, "operator", a, b);
   }
+}
+
+bool in_int8_for_bools(BinaryOp op) {
+  return op == BinaryOp::kFloorDivide || op == BinaryOp::kRemainder || op == BinaryOp::kPower || op == BinaryOp::kLshift || op == BinaryOp::kRshift;
 }
 
 // Integer division: a zero divisor warns and MIN // -1 overflows: leave.
@@ -40,33 +40,44 @@ Sym np_int_division(Emit& e, BinaryOp op, PyKind kind, ValueId x, ValueId y) {
   return make_sym(e, kind, ir.binary(OpCode::FloorDiv, type, x, y));
 }
 
-// Counts outside [0, width) have their own rule (0 or -1): left to the interpreter.
-Sym np_shift(Emit& e, BinaryOp op, PyKind kind, ValueId x, ValueId count) {
+// Counts outside [0, width) give 0, or -1 for a right shift of a negative number (D3.6).
+Sym np_shift(Emit& e, BinaryOp op, PyKind kind, ValueId x, ValueId count, std::optional<int64_t> known_count) {
   ir::Builder& ir = e.b();
   Type type = part_type(kind);
-  int width = ir::type_size(type) * 8;
-  ValueId ok = ir.binary(OpCode::Lt, type, count, ir.const_bits(type, width));
-  if (is_signed(type)) ok = ir.binary(OpCode::And, Type::I1, ok, ir.binary(OpCode::Ge, type, count, ir.const_bits(type, 0)));
-  ir.guard(ok, ExitReason::Overflow, e.before());
-  return make_sym(e, kind, ir.binary(op == BinaryOp::kLshift ? OpCode::Shl : OpCode::Shr, type, x, count));
+  Type unsigned_type = is_unsigned(type) ? type : static_cast<Type>(static_cast<int>(type) - static_cast<int>(Type::I8) + static_cast<int>(Type::U8));
+  const int width = ir::type_size(type) * 8;
+  OpCode code = op == BinaryOp::kLshift ? OpCode::Shl : OpCode::Shr;
+  if (known_count && *known_count >= 0 && *known_count < width) return make_sym(e, kind, ir.binary(code, type, x, count));
+  ValueId as_unsigned = unsigned_type == type ? count : ir.conv(unsigned_type, count);
+  ValueId inside = ir.binary(OpCode::Lt, unsigned_type, as_unsigned, ir.const_bits(unsigned_type, width));
+  ValueId small = ir.binary(OpCode::And, type, count, ir.const_bits(type, width - 1));
+  ValueId beyond = code == OpCode::Shr && is_signed(type) ? ir.binary(OpCode::Shr, type, x, ir.const_bits(type, width - 1)) : ir.const_bits(type, 0);
+  return make_sym(e, kind, ir.select(type, inside, ir.binary(code, type, x, small), beyond));
 }
 
-// Integer powers wrap silently; only small known non-negative exponents are compiled.
-Result<Sym> np_int_power(Emit& e, PyKind kind, const Sym& a, const Sym& b) {
-  auto n = known_int(b);
-  if (!n || *n < 0 || *n > kMaxUnrolledPower || !is_np_int(a.kind)) return unsupported(e, "**", a, b);
+// Integer powers wrap silently; negative exponents raise: leave.
+Sym np_int_power(Emit& e, PyKind kind, const Sym& a, const Sym& b) {
   ir::Builder& ir = e.b();
   Type type = part_type(kind);
-  ValueId x = operand(e, a, type), r = *n == 0 ? ir.const_bits(type, 1) : x;
-  for (int64_t k = 1; k < *n; ++k) r = ir.binary(OpCode::Mul, type, r, x);
-  return make_sym(e, kind, r);
+  ValueId x = to_kind(e, a, kind);
+  auto n = known_int(b);
+  if (n && *n >= 0 && *n <= kMaxUnrolledPower) {
+    ValueId r = *n == 0 ? ir.const_bits(type, 1) : x;
+    for (int64_t k = 1; k < *n; ++k) r = ir.binary(OpCode::Mul, type, r, x);
+    return make_sym(e, kind, r);
+  }
+  ValueId y = to_kind(e, b, kind);
+  if (is_signed(type)) ir.guard(ir.binary(OpCode::Ge, type, y, ir.const_bits(type, 0)), ExitReason::Domain, e.before());
+  auto wide = [&](ValueId v) { return type == Type::I64 ? v : ir.conv(Type::I64, v); };
+  ValueId r = ir.call(ir::HelperId::IntPower, {wide(x), wide(y)});
+  return make_sym(e, kind, type == Type::I64 ? r : ir.conv(type, r));
 }
 
 Result<Sym> np_int_binary(Emit& e, BinaryOp op, PyKind kind, const Sym& a, const Sym& b) {
   ir::Builder& ir = e.b();
   Type type = part_type(kind);
   if (op == BinaryOp::kPower) return np_int_power(e, kind, a, b);
-  ValueId x = operand(e, a, type), y = operand(e, b, type);
+  ValueId x = to_kind(e, a, kind), y = to_kind(e, b, kind);
   auto checked = [&](OpCode code) { return make_sym(e, kind, ir.checked(code, type, {x, y}, e.before())); };
   switch (op) {
     case BinaryOp::kAdd: return checked(OpCode::AddO);
@@ -78,7 +89,7 @@ Result<Sym> np_int_binary(Emit& e, BinaryOp op, PyKind kind, const Sym& a, const
     case BinaryOp::kFloorDivide:
     case BinaryOp::kRemainder: return np_int_division(e, op, kind, x, y);
     case BinaryOp::kLshift:
-    case BinaryOp::kRshift: return np_shift(e, op, kind, x, y);
+    case BinaryOp::kRshift: return np_shift(e, op, kind, x, y, known_int(b));
     default: return unsupported(e, "operator", a, b);
   }
 }
@@ -91,27 +102,32 @@ Sym np_float_floor(Emit& e, OpCode code, PyKind kind, ValueId x, ValueId y) {
   auto both = [&](ValueId p, ValueId q) { return ir.binary(OpCode::And, Type::I1, p, q); };
   ValueId ok = both(both(ir.unary(OpCode::IsFinite, type, x), ir.unary(OpCode::IsFinite, type, y)), ir.binary(OpCode::Ne, type, y, zero));
   ir.guard(ok, ExitReason::FpWarning, e.before());
-  ValueId r = ir.binary(code, type, x, y);
+  if (kind == PyKind::NpFloat16 && code == OpCode::FloorMod) {  // NumPy computes the quotient, too, which may overflow
+    ValueId quotient = rounded(e, kind, ir.binary(OpCode::FloorDiv, type, x, y));
+    ir.guard(ir.unary(OpCode::IsFinite, type, quotient), ExitReason::FpWarning, e.before());
+  }
+  ValueId r = rounded(e, kind, ir.binary(code, type, x, y));
   ir.guard(ir.unary(OpCode::IsFinite, type, r), ExitReason::FpWarning, e.before());
   return make_sym(e, kind, r);
+}
+
+// Scalar powers are C pow only where one operand has the result's type, into which the other converts safely; otherwise it is np.power's
+// loop (D3.5, D4.12). Half precision works in float32.
+Result<ValueId> np_float_power(Emit& e, PyKind kind, const Sym& a, const Sym& b, ValueId x, ValueId y) {
+  bool scalar = a.kind == kind || b.kind == kind;
+  bool wide = part_type(kind) == Type::F64;
+  if (!scalar && kind == PyKind::NpFloat16) return unsupported(e, "**", a, b);
+  ir::HelperId helper = scalar ? (wide ? ir::HelperId::PowF64 : ir::HelperId::PowF32) : (wide ? ir::HelperId::NpPowerF64 : ir::HelperId::NpPowerF32);
+  if (e.helpers().at(helper) == nullptr) return unsupported(e, "**", a, b);
+  return e.b().call(helper, {x, y});
 }
 
 Result<Sym> np_float_binary(Emit& e, BinaryOp op, PyKind kind, const Sym& a, const Sym& b) {
   ir::Builder& ir = e.b();
   Type type = part_type(kind);
-  // Scalar powers are C pow only where both operands convert safely to the result type; integer scalars take the array loop (D3.5, D4.12).
-  if (op == BinaryOp::kPower && (is_np_int(a.kind) || is_np_int(b.kind) || a.kind == PyKind::NpBool || b.kind == PyKind::NpBool)) {
-    return unsupported(e, "**", a, b);
-  }
-  // A Python float that is weak against float32 may overflow in the conversion (a warning): leave.
-  auto convert = [&](const Sym& s) {
-    return s.kind == PyKind::Float && type == Type::F32 && !s.is_const() ? f64_to_f32_checked(e, s.v[0]) : operand(e, s, type);
-  };
-  for (const Sym* s : {&a, &b}) {
-    if (auto v = known_real(*s); v && type == Type::F32 && s->kind == PyKind::Float && (*v > 3.4e38 || *v < -3.4e38)) return unsupported(e, "operator", a, b);
-  }
-  ValueId x = convert(a), y = convert(b);
+  ValueId x = to_kind(e, a, kind), y = to_kind(e, b, kind);
   auto reported = [&](ValueId r) {
+    r = rounded(e, kind, r);
     ir.fcheck(type, r, {x, y}, e.before());
     return make_sym(e, kind, r);
   };
@@ -122,7 +138,11 @@ Result<Sym> np_float_binary(Emit& e, BinaryOp op, PyKind kind, const Sym& a, con
     case BinaryOp::kTrueDivide: return reported(ir.binary(OpCode::Div, type, x, y));
     case BinaryOp::kFloorDivide: return np_float_floor(e, OpCode::FloorDiv, kind, x, y);
     case BinaryOp::kRemainder: return np_float_floor(e, OpCode::FloorMod, kind, x, y);
-    case BinaryOp::kPower: return reported(ir.call(type == Type::F64 ? ir::HelperId::PowF64 : ir::HelperId::PowF32, {x, y}));
+    case BinaryOp::kPower: {
+      auto r = np_float_power(e, kind, a, b, x, y);
+      if (!r) return r.refusal();
+      return reported(*r);
+    }
     default: return unsupported(e, "bit operator", a, b);
   }
 }
@@ -132,9 +152,16 @@ Result<Sym> np_float_binary(Emit& e, BinaryOp op, PyKind kind, const Sym& a, con
 Result<Sym> np_binary(Emit& e, BinaryOp op, const Sym& a, const Sym& b) {
   PyKind kind = promote(a.kind, b.kind);
   if (kind == PyKind::Unbound) return unsupported(e, "operator", a, b);
-  if (op == BinaryOp::kTrueDivide && !is_np_real_float(kind)) kind = PyKind::NpFloat64;  // D1.9
-  if (is_np_real_float(kind)) return np_float_binary(e, op, kind, a, b);
-  if (kind == PyKind::NpBool) return np_bool_binary(e, op, a, b);
+  bool floating = is_np_real_float(kind);
+  if (op == BinaryOp::kTrueDivide && !floating) {  // D1.9
+    kind = PyKind::NpFloat64;
+    floating = true;
+  }
+  if (floating) return np_float_binary(e, op, kind, a, b);
+  if (is_bool(a.kind) && is_bool(b.kind)) {
+    if (!in_int8_for_bools(op)) return np_bool_binary(e, op, a, b);
+    kind = PyKind::NpInt8;
+  }
   return np_int_binary(e, op, kind, a, b);
 }
 

@@ -36,7 +36,7 @@ struct Sym {
 };
 
 inline bool is_np_int(ir::PyKind k) { return k >= ir::PyKind::NpInt8 && k <= ir::PyKind::NpUint64; }
-inline bool is_np_real_float(ir::PyKind k) { return k == ir::PyKind::NpFloat32 || k == ir::PyKind::NpFloat64; }
+inline bool is_np_real_float(ir::PyKind k) { return k >= ir::PyKind::NpFloat16 && k <= ir::PyKind::NpFloat64; }
 inline bool is_np_complex(ir::PyKind k) { return k == ir::PyKind::NpComplex64 || k == ir::PyKind::NpComplex128; }
 inline bool is_np_scalar(ir::PyKind k) { return k >= ir::PyKind::NpBool && k <= ir::PyKind::NpComplex128; }
 inline bool is_py_number(ir::PyKind k) {

@@ -9,7 +9,8 @@ import random
 
 import numpy as np
 
-DTYPES = ["float64", "float64", "float64", "int64", "int64", "float32", "int32", "uint8", "bool"]
+DTYPES = ["float64"] * 6 + ["int64"] * 4 + ["float32", "int32", "uint8", "bool"] * 2
+DTYPES += ["int8", "int16", "uint16", "uint32", "uint64", "float16", "complex64", "complex128"]
 
 
 class Program:
@@ -69,17 +70,18 @@ class Program:
         if k < 14:
             return f"({a} {self.pick('//', '%')} {self.pick('3', '-7', '2.5', b)})"
         if k < 15:
-            return self.pick(f"-({a})", f"+({a})", f"abs({a})", f"int({a})", f"float({a})", f"bool({a})")
+            return self.pick(f"-({a})", f"+({a})", f"abs({a})", f"int({a})", f"float({a})", f"bool({a})", f"round({a})", f"round({a}, 1)")
         if k < 16:
             return f"helper{self.pick(0, 1)}({a}, {b})"
         if k < 17:
-            return self.pick(f"min({a}, {b})", f"max({a}, {b})", f"math.sqrt(abs({a}))", f"math.sin({a})", f"math.floor({a})", f"np.sqrt(abs({a}))")
+            return self.pick(f"min({a}, {b})", f"max({a}, {b})", f"math.sqrt(abs({a}))", f"math.sin({a})", f"math.floor({a})", f"np.sqrt(abs({a}))",
+                             f"math.hypot({a}, 2)", f"np.maximum({a}, {b})", f"np.sign({a})", f"int({a}).bit_length()", f"math.gcd(int({a}), 12)")
         if k < 18:
             return f"({a} if {self.condition(0)} else {b})"
         if k < 19:
             return f"(int({a}) {self.pick('&', '|', '^')} int({self.leaf()}))"
         if k < 20:
-            return f"(int({a}) {self.pick('<<', '>>')} ({self.index_name()} & 7))"
+            return f"({self.pick('int(' + a + ')', a)} {self.pick('<<', '>>')} ({self.index_name()} & 7))"
         if k < 21:
             return f"complex({self.leaf()}, {self.leaf()}).{self.pick('real', 'imag')}"
         return f"(({a}) {self.pick('and', 'or')} {b})"
@@ -248,6 +250,8 @@ class Program:
             values = values * 0.5
             if generator.random() < 0.15:
                 values.flat[generator.integers(0, values.size)] = generator.choice([np.nan, np.inf, -np.inf, -0.0, 1e38])
+        elif dtype.startswith("complex"):
+            values = values * (0.5 - 0.25j)
         return values.astype(dtype)
 
     def arguments(self, call):

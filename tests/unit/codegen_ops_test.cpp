@@ -436,6 +436,19 @@ TEST_P(OpsTest, Conversions) {
   }
 }
 
+TEST_P(OpsTest, Halves) {
+  std::vector<std::vector<int64_t>> halves, floats;
+  for (int64_t bits = 0; bits < 0x10000; bits += bits < 0x800 ? 0x7D : 0x3FF) halves.push_back({bits});
+  for (int64_t bits : {0x3FF, 0x400, 0x7BFF, 0x7C00, 0x7C01, 0x7E00, 0x8000, 0x8001, 0xFBFF, 0xFC00, 0xFDFF, 0xFFFF}) halves.push_back({bits});
+  for (double v : {0.0, -0.0, 1.0, 0.1, 2049.0, 2051.0, 65504.0, 65519.0, 65520.0, -65520.0, 1e30, 6e-8, 2.9e-8, 3e-8, 6.1e-5, 1e-40, 1e-9}) {
+    floats.push_back({float_cell(Type::F32, v)});
+  }
+  for (int64_t value : values_of(Type::F32)) floats.push_back({value});
+  check({OpCode::FromHalf, Type::F32, {Type::U16}}, halves);
+  check({OpCode::ToHalf, Type::U16, {Type::F32}}, floats);
+  check({OpCode::RoundHalf, Type::F32, {Type::F32}}, floats);
+}
+
 TEST_P(OpsTest, Guard) {
   check({OpCode::Guard, Type::None, {Type::I1}}, {{0}, {1}});
 }
@@ -462,7 +475,7 @@ TEST_P(OpsTest, HelperCalls) {
       Type type = helper_argument_type(id, 0);
       for (int64_t x : values_of(type)) {
         for (int64_t y : values_of(type)) {
-          std::vector<int64_t> in = {x, y};
+          std::vector<int64_t> in = {x, y, x, y};
           if ((helper_info(id).text.find("floor") == 0) && as_double(type, y) == 0) continue;
           Outcome expected = run(f, exits, [&](Activation* a) { return evaluate(f, helpers_, a); }, in);
           Outcome got = run(f, exits, (*code)->entry(), in);

@@ -37,7 +37,7 @@ void collect_parts(const ir::SnapValue& value, std::vector<ir::ValueId>* parts) 
 
 std::vector<int64_t> c_strides(ir::PyKind elem, const std::vector<int64_t>& dims) {
   std::vector<int64_t> strides(dims.size());
-  int64_t stride = ir::type_size(ir::pykind_info(elem).part_type);
+  int64_t stride = ir::element_size(elem);
   for (size_t k = dims.size(); k-- > 0;) {
     strides[k] = stride;
     stride *= dims[k];
@@ -48,7 +48,7 @@ std::vector<int64_t> c_strides(ir::PyKind elem, const std::vector<int64_t>& dims
 TestArray::TestArray(std::string name, ir::PyKind elem, std::vector<int64_t> dims, std::vector<int64_t> strides)
     : name_(std::move(name)), elem_(elem), dims_(std::move(dims)), strides_(std::move(strides)) {
   int64_t low = 0;
-  int64_t high = ir::type_size(type());
+  int64_t high = ir::element_size(elem_);
   for (size_t k = 0; k < dims_.size(); ++k) {
     const int64_t reach = (dims_[k] > 0 ? dims_[k] - 1 : 0) * strides_[k];
     (reach < 0 ? low : high) += reach;
@@ -62,13 +62,15 @@ TestArray::TestArray(std::string name, ir::PyKind elem, std::vector<int64_t> dim
 }
 
 int64_t TestArray::item_count() const {
-  int64_t count = 1;
+  int64_t count = ir::pykind_info(elem_).parts;
   for (int64_t dim : dims_) count *= dim;
   return count;
 }
 
 char* TestArray::element(int64_t k) const {
-  char* address = object_.data;
+  const int64_t parts = ir::pykind_info(elem_).parts;
+  char* address = object_.data + k % parts * ir::type_size(type());
+  k /= parts;
   for (size_t axis = dims_.size(); axis-- > 0;) {
     address += k % dims_[axis] * strides_[axis];
     k /= dims_[axis];
@@ -89,7 +91,7 @@ ir::ArrayType TestArray::array_type(bool writable) const {
   type.elem = elem_;
   type.writable = writable;
   for (int64_t stride : strides_) {
-    type.strides.push_back(stride == ir::type_size(this->type()) ? ir::Stride::kItem : stride == 0 ? ir::Stride::kZero : ir::Stride::kOther);
+    type.strides.push_back(stride == ir::element_size(elem_) ? ir::Stride::kItem : stride == 0 ? ir::Stride::kZero : ir::Stride::kOther);
   }
   return type;
 }

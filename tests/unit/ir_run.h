@@ -32,9 +32,9 @@ class TestArray {
 
   const std::string& name() const { return name_; }
   ir::PyKind elem() const { return elem_; }
-  ir::Type type() const { return ir::pykind_info(elem_).part_type; }
-  int64_t item_count() const;
-  void set_item(int64_t k, int64_t cell);  // k in C order
+  ir::Type type() const { return ir::element_type(elem_); }
+  int64_t item_count() const;              // of parts: two for each complex element
+  void set_item(int64_t k, int64_t cell);  // k in C order, parts innermost
   int64_t item(int64_t k) const;
   int64_t address() const { return reinterpret_cast<int64_t>(&object_); }
   std::vector<char>& bytes() { return bytes_; }

@@ -43,9 +43,31 @@ TEST(IrTables, coreHelpersHaveAddresses) {
   const HelperTable table = core_helpers();
 #define HL_OWNER_core true
 #define HL_OWNER_numpy false
+#define HL_OWNER_python false
 #define HL_HELPER(name, text, sig, owner, doc) EXPECT_EQ(table.at(HelperId::name) != nullptr, HL_OWNER_##owner) << text;
 #include "ir/helpers.def"
 #undef HL_HELPER
+}
+
+// The compiler's own conversions, which round once.
+TEST(IrNumeric, halvesAreRoundedOnce) {
+  for (uint32_t bits = 0; bits < 0x10000; ++bits) {
+    const float value = half_to_f32(static_cast<uint16_t>(bits));
+    if (std::isnan(value)) continue;
+    EXPECT_EQ(value, static_cast<float>(std::bit_cast<_Float16>(static_cast<uint16_t>(bits))));
+    EXPECT_EQ(f32_to_half(value), bits);
+    EXPECT_EQ(f64_to_half(value), bits);
+  }
+  uint64_t state = 1;
+  for (int k = 0; k < 200000; ++k) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    const int exponent = static_cast<int>(state >> 58) - 44;
+    const double wide = std::ldexp(static_cast<double>((state >> 5) | 1), exponent - 55);
+    for (double value : {wide, static_cast<double>(static_cast<float>(wide)), std::ldexp(std::round(std::ldexp(wide, 12 - exponent)), exponent - 12)}) {
+      EXPECT_EQ(f64_to_half(value), std::bit_cast<uint16_t>(static_cast<_Float16>(value))) << value;
+      EXPECT_EQ(f32_to_half(static_cast<float>(value)), std::bit_cast<uint16_t>(static_cast<_Float16>(static_cast<float>(value)))) << value;
+    }
+  }
 }
 
 void expect_bits(double found, double expected) {

@@ -102,7 +102,7 @@ class Generator {
 void Generator::make_arrays() {
   static const std::vector<ir::PyKind> kElems = {ir::PyKind::NpFloat64, ir::PyKind::NpFloat64, ir::PyKind::NpInt64, ir::PyKind::NpFloat32, ir::PyKind::NpBool,
                                                  ir::PyKind::NpInt8,    ir::PyKind::NpInt16,   ir::PyKind::NpInt32, ir::PyKind::NpUint8,   ir::PyKind::NpUint16,
-                                                 ir::PyKind::NpUint32,  ir::PyKind::NpUint64};
+                                                 ir::PyKind::NpUint32,  ir::PyKind::NpUint64,  ir::PyKind::NpFloat16, ir::PyKind::NpComplex64, ir::PyKind::NpComplex128};
   const int count = random_.below(4);
   for (int k = 0; k < count; ++k) {
     const bool like_first = k > 0 && random_.chance(50);  // so that the same array can come in twice
@@ -331,18 +331,25 @@ void Generator::conversion() {
 }
 
 void Generator::helper_call() {
+  if (random_.chance(20)) {  // halves
+    const ValueId x = value(Type::F32);
+    const int how = random_.below(3);
+    return see(how == 0 ? b_.unary(OpCode::RoundHalf, Type::F32, x) : how == 1 ? b_.unary(OpCode::ToHalf, Type::U16, x) : b_.unary(OpCode::FromHalf, Type::F32, value(Type::U16)));
+  }
   const auto helper = static_cast<ir::HelperId>(random_.below(ir::kHelperCount));
   if (ir::core_helpers().at(helper) == nullptr) return;
-  const Type type = ir::helper_result_type(helper);
   const bool divides = helper == ir::HelperId::FloorDivF64 || helper == ir::HelperId::FloorModF64 || helper == ir::HelperId::FloorDivF32 ||
                        helper == ir::HelperId::FloorModF32;
-  if (ir::helper_argument_count(helper) == 1) return see(b_.call(helper, {value(type)}));
-  ValueId b = value(type);
+  std::vector<ValueId> arguments;
+  for (int k = 0; k < ir::helper_argument_count(helper); ++k) arguments.push_back(value(ir::helper_argument_type(helper, k)));
   if (divides) {
-    const ValueId good = b_.binary(OpCode::Ne, type, b, b_.const_bits(type, 0));
-    b = b_.select(type, good, b, b_.const_bits(type, float_bits(type, 0.75)));
+    const Type type = ir::helper_argument_type(helper, 1);
+    const ValueId good = b_.binary(OpCode::Ne, type, arguments[1], b_.const_bits(type, 0));
+    arguments[1] = b_.select(type, good, arguments[1], b_.const_bits(type, float_bits(type, 0.75)));
   }
-  see(b_.call(helper, {value(type), b}));
+  ir::Op* call = b_.append(OpCode::Call, ir::helper_result_type(helper), arguments);
+  call->imm = static_cast<int64_t>(helper);
+  see(call->result());
 }
 
 void Generator::leave_check() {
@@ -380,21 +387,23 @@ void Generator::array_op() {
   }
   std::vector<ValueId> indices;
   for (int axis = 0; axis < use.axes; ++axis) indices.push_back(element_index(which, axis, pointer));
-  if (random_.chance(55)) return see(b_.aload(use.type, pointer, indices));
-  b_.astore(use.type, pointer, value(ir::pykind_info(f_.array_types[use.type].elem).part_type), indices);
+  const ir::PyKind elem = f_.array_types[use.type].elem;
+  const int part = random_.below(ir::pykind_info(elem).parts);
+  if (random_.chance(55)) return see(b_.aload(use.type, pointer, indices, part));
+  b_.astore(use.type, pointer, value(ir::element_type(elem)), indices, part);
 }
 
 // What address lowering makes: the element's address from the data pointer, for the first axis with an index, zero in the others.
 void Generator::raw_memory(size_t which) {
   const ArrayUse& use = array_uses_[which];
-  const Type type = ir::pykind_info(f_.array_types[use.type].elem).part_type;
-  const int size = ir::type_size(type);
+  const Type type = ir::element_type(f_.array_types[use.type].elem);
+  const int size = ir::element_size(f_.array_types[use.type].elem);
   const ValueId i = element_index(which, 0, use.pointer);
   const ValueId data = b_.arr_data(use.pointer);
   std::vector<ValueId> operands;
   ir::Op* op = nullptr;
   const bool is_store = random_.chance(40);
-  const bool scaled = f_.array_types[use.type].strides[0] == ir::Stride::kItem;
+  const bool scaled = f_.array_types[use.type].strides[0] == ir::Stride::kItem && size <= 8;
   const int64_t displacement = random_.chance(30) ? 1 + random_.below(40) : 0;
   if (scaled) {
     const ValueId moved = b_.binary(OpCode::PtrAdd, Type::Ptr, data, b_.const_i64(-displacement));
