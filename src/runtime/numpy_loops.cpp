@@ -4,6 +4,8 @@
 // stride = item size, n = 1); the floating-point flags are left as they were; a loop that this NumPy does not have leaves its helper null.
 #include <xmmintrin.h>
 
+#include <cmath>
+#include <limits>
 #include <type_traits>
 
 #include "ir/numeric.h"
@@ -21,33 +23,48 @@ struct InnerLoop {
 // them with the operands alone.
 InnerLoop loops[ir::kHelperCount];
 
-// Runs the loop on one element with the strides that NumPy uses for scalars.
-void run(const InnerLoop& loop, char** args, int inputs, npy_intp item) {
+// Runs the loop on one element with the strides that NumPy uses for scalars. True when it raised a flag for which NumPy warns: some loops
+// do although operands and result are finite.
+bool run(const InnerLoop& loop, char** args, int inputs, npy_intp item) {
+  constexpr unsigned kFlags = 0x3F, kReported = 0x0D;  // invalid, division by zero, overflow
   const npy_intp one = 1;
   npy_intp steps[3] = {0, 0, 0};
   steps[inputs] = item;
-  const unsigned flags = _mm_getcsr();
+  const unsigned control = _mm_getcsr();
+  _mm_setcsr(control & ~kFlags);
   loop.function(args, &one, steps, loop.data);
-  _mm_setcsr(flags);
+  const unsigned raised = _mm_getcsr() & kReported;
+  _mm_setcsr(control);
+  return raised != 0;
+}
+
+// Not finite from finite operands: the caller's check leaves native code.
+template <typename T>
+T nan_for_flags() {
+  return std::numeric_limits<T>::quiet_NaN();
 }
 
 template <typename... T>
-auto run_on(const InnerLoop& loop, T... operands) {
+auto run_on(const InnerLoop& loop, bool* raised, T... operands) {
   std::common_type_t<T...> result{};
   char* args[] = {reinterpret_cast<char*>(&operands)..., reinterpret_cast<char*>(&result)};
-  run(loop, args, sizeof...(T), sizeof result);
+  *raised = run(loop, args, sizeof...(T), sizeof result);
   return result;
 }
 
 template <ir::HelperId id, typename... T>
 std::common_type_t<T...> call(T... operands) {
-  return run_on(loops[static_cast<int>(id)], operands...);
+  bool raised = false;
+  const auto result = run_on(loops[static_cast<int>(id)], &raised, operands...);
+  return raised && (std::isfinite(operands) && ...) ? nan_for_flags<std::common_type_t<T...>>() : result;
 }
 
 // Halves come and go as float32 of the same value.
 template <ir::HelperId id, typename... T>
 float call_half(T... operands) {
-  return ir::half_to_f32(run_on(loops[static_cast<int>(id)], ir::f32_to_half(operands)...));
+  bool raised = false;
+  const float result = ir::half_to_f32(run_on(loops[static_cast<int>(id)], &raised, ir::f32_to_half(operands)...));
+  return raised && (std::isfinite(operands) && ...) ? nan_for_flags<float>() : result;
 }
 
 // One part of an operation on complex numbers.
@@ -55,8 +72,7 @@ template <ir::HelperId id, typename T, int part>
 T call_complex(T ar, T ai, T br, T bi) {
   T a[2] = {ar, ai}, b[2] = {br, bi}, result[2] = {};
   char* args[] = {reinterpret_cast<char*>(a), reinterpret_cast<char*>(b), reinterpret_cast<char*>(result)};
-  run(loops[static_cast<int>(id)], args, 2, sizeof result);
-  return result[part];
+  return run(loops[static_cast<int>(id)], args, 2, sizeof result) ? nan_for_flags<T>() : result[part];
 }
 
 // The first loop of this signature: the one that NumPy's own resolver takes (a later duplicate is the plain libm loop).

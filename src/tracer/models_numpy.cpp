@@ -92,6 +92,9 @@ Result<Sym> model_np_2(Emit& e, const ModelCall& call) {
   ir::HelperId helper = for_kind(call.helper, kind);
   if (e.helpers().at(helper) == nullptr) return e.refuse(RefusalReason::kUnsupportedCall, "numpy." + std::string(call.name));
   ValueId x = to_kind(e, a, kind), y = to_kind(e, b, kind);
+  if (call.helper == ir::HelperId::NpNextafterF64 || call.helper == ir::HelperId::NpLogaddexpF64) {  // these may warn for NaN and infinity
+    for (ValueId v : {x, y}) e.b().guard(e.b().unary(OpCode::IsFinite, part_type(kind), v), ExitReason::FpWarning, e.before());
+  }
   return reported(e, kind, e.b().call(helper, {x, y}), {x, y});
 }
 

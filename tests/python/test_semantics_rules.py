@@ -135,14 +135,18 @@ RULES = [
 ]  # fmt: skip
 
 
+numbers = itertools.count()
+
+
 @functools.cache
 def make(name, text, kinds):
     """One function for each combination of kinds, so that each has a loop of its own (equal code shares its loops)."""
     body = f"{text}\n        r = a[i]" if is_statement(text) else f"r = {text}"
-    source = f"def f(x, y, a, n):\n    r = None\n    for k in range(n):\n        i = k % 3\n        {body}\n    return r\n"
+    function = f"f{next(numbers)}"
+    source = f"def {function}(x, y, a, n):\n    r = None\n    for k in range(n):\n        i = k % 3\n        {body}\n    return r\n"
     space = {"math": math, "np": np}
     exec(compile(source, f"<{name} {text} {kinds}>", "exec"), space)
-    return space["f"]
+    return space[function]
 
 
 def is_statement(text):

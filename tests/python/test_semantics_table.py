@@ -62,13 +62,14 @@ CALLS_2 = [
     "math.hypot(a, b)", "math.nextafter(a, b)", "math.remainder(a, b)", "math.gcd(a, b)", "math.lcm(a, b)", "math.comb(a, b)", "math.perm(a, b)",
     "math.ldexp(a, b)", "math.isclose(a, b)", "math.log(a, b)", "np.power(a, b)", "np.add(a, b)", "np.multiply(a, b)", "np.divide(a, b)",
     "np.floor_divide(a, b)", "np.mod(a, b)", "np.bitwise_and(a, b)", "np.left_shift(a, b)", "np.right_shift(a, b)", "np.hypot(a, b)",
-    "np.copysign(a, b)", "np.nextafter(a, b)", "np.logaddexp(a, b)", "np.fmod(a, b)", "round(a, b)", "a and b", "a or b", "a is b",
+    "np.copysign(a, b)", "np.nextafter(a, b)", "np.logaddexp(a, b)", "np.fmod(a, b)", "a and b", "a or b", "a is b",
 ]  # fmt: skip
 KNOWN_RIGHT = ["a + 1", "a - 2.5", "a * 3", "a // 2", "a % 7", "a ** 2", "a ** 3", "a ** 0.5", "a ** -1", "a / 3", "2 ** a", "1 << a", "a >> 1",
                "a & 255", "a == 0", "a < 1.5", "a * 2j", "a + True", "a // -1", "a % -3", "1 / a", "0.0 - a", "300 + a", "a != a"]  # fmt: skip
 
 
-GROWING = ("**", "<<", "pow(", "comb(", "perm(", "factorial(")
+GROWING = ("**", "<<", "pow(")
+COUNTING = ("comb(", "perm(", "factorial(")
 
 
 def exact(value):
@@ -111,8 +112,10 @@ def check(expression, columns):
     function = make(expression, "a, b" if len(columns) == 2 else "a")
     wrong = []
     for args in itertools.product(*columns):
-        if any(text in expression for text in GROWING) and any(type(a) is int and abs(a) > 64 for a in args[-1:] + args[:1] * ("fact" in expression)):
+        if any(text in expression for text in GROWING) and type(args[-1]) is int and abs(args[-1]) > 64:
             continue  # a number with billions of digits
+        if any(text in expression for text in COUNTING) and any(isinstance(a, (int, np.integer)) and int(a) > 64 for a in args):
+            continue
         with hotloop.paused():
             expected = observe(function, *args, TRIPS)
         actual = observe(function, *args, TRIPS)
@@ -189,13 +192,14 @@ DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_store_into_an_element(dtype):
-    source = "def f(value, out, n):\n    for i in range(n):\n        out[i % 3] = value\n    return out.tobytes()\n"
+    source = "def NAME(value, out, n):\n    for i in range(n):\n        out[i % 3] = value\n    return out.tobytes()\n"
     wrong = []
     before = hotloop.stats()["entries"]
     for kind, values in VALUES.items():
         space = {}
-        exec(source, space)
-        function = space["f"]
+        name = f"f_{dtype}_{kind}".replace(".", "_")  # equal code would share its loops
+        exec(source.replace("NAME", name), space)
+        function = space[name]
         for value in values:
             with hotloop.paused():
                 expected = observe(function, value, np.zeros(4, dtype), TRIPS)
@@ -211,8 +215,9 @@ def test_augmented_element(dtype):
     before = hotloop.stats()["entries"]
     for op, (kind, values) in itertools.product(["+=", "-=", "*=", "/=", "//=", "%="], VALUES.items()):
         space = {}
-        exec(f"def f(value, out, n):\n    for i in range(n):\n        out[i % 3] {op} value\n    return out.tobytes()\n", space)
-        function = space["f"]
+        name = f"f_{dtype}_{ord(op[0])}_{len(op)}_{kind}".replace(".", "_")  # equal code would share its loops
+        exec(f"def {name}(value, out, n):\n    for i in range(n):\n        out[i % 3] {op} value\n    return out.tobytes()\n", space)
+        function = space[name]
         for value in sample(values, 7, len(kind)):
             start = (np.arange(4) * 3 + 1).astype(dtype)
             with hotloop.paused():
