@@ -17,9 +17,10 @@ void unbox_number(Emit& e, Sym* s, ValueId typed) {
     s->v[0] = ir.unbox_int(typed, e.before());
     return;
   }
-  const Type type = part_type(s->kind);
+  const Type type = ir::element_type(s->kind);  // as it lies in memory
   int offset = s->kind == PyKind::Bool ? ir::kLongDigitsOffset : ir::kNumberValueOffset;
   for (int k = 0; k < ir::pykind_info(s->kind).parts; ++k, offset += ir::type_size(type)) s->v[k] = ir.unbox(type, typed, offset);
+  if (s->kind == PyKind::NpFloat16) s->v[0] = ir.unary(OpCode::FromHalf, Type::F32, s->v[0]);
 }
 
 }  // namespace

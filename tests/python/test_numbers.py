@@ -146,3 +146,19 @@ def test_half_kernel():
     actual, expected = both(lambda: kernel(a, np.zeros(len(a), "float16"), len(a)))
     assert actual == expected and type(actual[0]) is np.float16
     assert hotloop.stats()["entries"] > before
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.int8, np.uint16, np.complex64, np.complex128, np.bool])
+def test_items_of_lists(kind):
+    def total(items, n):
+        s = items[0]
+        for i in range(n):
+            s = items[i] if i % 3 else s
+            if items[i] != items[0]:
+                s = items[i]
+        return s
+
+    items = [kind(v) for v in (1, 0, 1, 1, 0, 1, 0, 0, 1, 1, 1, 0)]
+    for _ in range(3):
+        actual, expected = both(total, items, len(items))
+        assert actual == expected and type(actual) is type(expected)
