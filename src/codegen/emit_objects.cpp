@@ -236,4 +236,26 @@ void Emitter::emit_ListAppend(const Op& op) {
   jump_if(CondCode::kE, exit);
 }
 
+void Emitter::emit_Run(const Op& op) {
+  Label left = new_label();
+  Gp goes_on = temp_gp(), exit_id = temp_gp();
+  store_snapshot(op.snapshot);
+  load_const(exit_id, op.exit_id, false);
+  call_object(reinterpret_cast<const void*>(helpers_.objects.run), {activation(), exit_id}, goes_on);
+  cc_.test(goes_on, goes_on);
+  jump_if(CondCode::kE, left);
+  cold_.push_back([this, left] {
+    temps_gp_used_ = temps_xmm_used_ = 0;
+    bind(left);
+    cc_.mov(exit_id_, Imm(kLeft));
+    jump(return_);
+  });
+}
+
+void Emitter::emit_Made(const Op& op) {
+  Gp out = temp_gp();
+  cc_.mov(out, x86::qword_ptr(activation(), offsetof(Activation, out)));
+  cc_.mov(result_gp(op), x86::qword_ptr(out, static_cast<int32_t>(8 * op.imm)));
+}
+
 }  // namespace hotloop::codegen

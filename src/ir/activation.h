@@ -37,7 +37,8 @@ inline bool count_forced_exit(Activation* activation) {
   return true;
 }
 
-// Runs the region, returns the exit id (index into enumerate_exits()).
+// Runs the region, returns the exit id (index into enumerate_exits()), or kLeft when a `run` has left already.
+inline constexpr uint32_t kLeft = UINT32_MAX;
 using NativeFunction = uint32_t (*)(Activation*);
 
 // Fields of numpy.ndarray that arr_data / arr_dim / arr_stride read (checked against NumPy's headers in src/runtime).
@@ -69,6 +70,7 @@ struct ObjectFunctions {
   void* (*list_put)(void* list, int64_t index, double value) = nullptr;                                      // as list_put; null: leave
   int64_t (*list_append)(void* list, void* item, int64_t flags) = nullptr;                                   // as list_append; 0: leave
   const void* float_type = nullptr;
+  int64_t (*run)(Activation* activation, int64_t exit_id) = nullptr;  // as run; 0: has left; else out holds the objects of the snapshot's slots
   int64_t (*array_matches)(void* object, const void* array_type) = nullptr;                                  // as as_array
 };
 

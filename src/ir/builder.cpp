@@ -149,6 +149,13 @@ void Builder::list_append(ValueId list, ValueId item, bool takes_over, SnapshotI
   op->snapshot = snapshot;
 }
 
+void Builder::run(SnapshotId snapshot) { append(OpCode::Run, Type::None, {})->snapshot = snapshot; }
+ValueId Builder::made(size_t slot) {
+  Op* op = append(OpCode::Made, Type::None, {});
+  op->imm = static_cast<int64_t>(slot);
+  return op->result();
+}
+
 void Builder::guard(ValueId condition, ExitReason reason, SnapshotId snapshot) {
   const ValueId operands[] = {condition};
   Op* op = append(OpCode::Guard, Type::None, operands);

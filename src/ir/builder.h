@@ -55,6 +55,9 @@ class Builder {
   ValueId list_put(ValueId list, ValueId index, ValueId value, SnapshotId snapshot);
   void list_append(ValueId list, ValueId item, bool takes_over, SnapshotId snapshot);
 
+  void run(SnapshotId snapshot);
+  ValueId made(size_t slot);
+
   void guard(ValueId condition, ExitReason reason, SnapshotId snapshot);
   void fcheck(Type type, ValueId result, std::initializer_list<ValueId> operands, SnapshotId snapshot);
   void poll(SnapshotId snapshot);

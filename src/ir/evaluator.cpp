@@ -416,6 +416,15 @@ Flow Machine::run_ListPut(const Op& op) {
     return object != nullptr;
   });
 }
+Flow Machine::run_Run(const Op& op) {
+  observe(op);
+  if (count_forced_exit(activation_)) return leave(op);
+  leave(op);  // the values, for the function
+  if (helpers_.objects.run(activation_, op.exit_id) != 0) return Flow::kNext;
+  exit_id_ = kLeft;
+  return Flow::kExit;
+}
+Flow Machine::run_Made(const Op& op) { return set(op, activation_->out[op.imm]); }
 Flow Machine::run_ListAppend(const Op& op) {
   return checked(op, [&] { return helpers_.objects.list_append(pointer_of(index(op, 0)), pointer_of(index(op, 1)), op.imm) != 0; });
 }

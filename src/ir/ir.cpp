@@ -24,6 +24,7 @@ ExitReason reason_of(const Op& op) {
     case OpCode::AsType:
     case OpCode::AsArray: return ExitReason::TypeChange;
     case OpCode::UnboxInt: return ExitReason::Overflow;
+    case OpCode::Run:
     case OpCode::Droppable:
     case OpCode::Box:
     case OpCode::ListPut:

@@ -39,6 +39,7 @@ Attribute attribute_of(OpCode code) {
     case OpCode::Droppable: return Attribute::kObject;
     case OpCode::Box: return Attribute::kPyKind;
     case OpCode::Unbox:
+    case OpCode::Made:
     case OpCode::ListSet:
     case OpCode::ListAppend: return Attribute::kNumber;
     case OpCode::Load:

@@ -21,6 +21,7 @@ enum Effects : uint16_t {
   kWritesObject = 1 << 8, // changes items of lists
   kReadsShape = 1 << 9,   // reads length or place of a list's items: ordered against kWritesShape, else movable like a pure op
   kWritesShape = 1 << 10, // changes them
+  kRunsPython = 1 << 12,  // a barrier for everything
   kAllocates = 1 << 11,   // makes a new object each time: not merged
 };
 // An exit to a state before such an op may not be taken behind it.

@@ -155,6 +155,49 @@ std::string check_instances(const Function& f) {
 
 }  // namespace
 
+namespace {
+
+// Variables that runs put into the frame; stack items are always given.
+std::vector<Slot> slots_of_runs(const Function& f) {
+  std::vector<Slot> slots;
+  for_each_op(*f.body, [&](Op& op, Block&) {
+    if (op.code != OpCode::Run || f.snapshots[op.snapshot].frames.size() != 1) return;
+    for (const SlotValue& entry : f.snapshots[op.snapshot].frames[0].slots) {
+      if (entry.slot.kind != SlotKind::kStack && std::find(slots.begin(), slots.end(), entry.slot) == slots.end()) slots.push_back(entry.slot);
+    }
+  });
+  return slots;
+}
+
+bool gives(const FrameState& frame, const Slot& slot) {
+  return std::any_of(frame.slots.begin(), frame.slots.end(), [&](const SlotValue& entry) { return entry.slot == slot; });
+}
+
+}  // namespace
+
+std::string check_runs(const Function& f) {
+  const std::vector<Slot> slots = slots_of_runs(f);
+  std::string bad;
+  for_each_op(*f.body, [&](Op& op, Block& block) {
+    if (!bad.empty()) return;
+    if (op.code == OpCode::Run && f.snapshots[op.snapshot].frames.size() != 1) bad = "the snapshot of a run must have one frame";
+    if (op.code == OpCode::Made) {
+      auto at = std::find(block.ops.begin(), block.ops.end(), &op);
+      while (at != block.ops.begin() && (*at)->code == OpCode::Made) --at;
+      if ((*at)->code != OpCode::Run) {
+        bad = "made does not stand behind a run";
+      } else if (static_cast<size_t>(op.imm) >= f.snapshots[(*at)->snapshot].frames[0].slots.size()) {
+        bad = "made names no slot of the run's snapshot";
+      }
+    }
+    if (!op.has(kExits) || op.snapshot == kNoSnapshot || f.snapshots[op.snapshot].frames.empty()) return;
+    for (const Slot& slot : slots) {
+      if (!gives(f.snapshots[op.snapshot].frames[0], slot)) bad = "an exit does not give a variable that a run has put into the frame";
+    }
+  });
+  return bad;
+}
+
 std::string check_tables(const Function& f) {
   for (const ArrayType& type : f.array_types) {
     if (!is_numpy_scalar(type.elem)) return "array type with elements of kind " + kind_text(type.elem);

@@ -7,6 +7,7 @@
 
 namespace hotloop::ir {
 
+std::string check_runs(const Function& f);  // V13
 std::string check_tables(const Function& function);                           // array types, inputs, entry guards
 std::string check_snapshot(const Function& function, const Snapshot& snapshot);  // frames, slots, kinds, parts and their types
 

@@ -17,6 +17,8 @@
 //  V11 The state before a loop is not left through across a store: no exit through it with a store between the exit and the loop, none inside or
 //      behind a loop that stores (T36).
 //  V12 Inputs are the body's parameters in order; tables and entry guards name existing objects.
+//  V13 The snapshot of a run has one frame; made stands right behind a run or another made and names a slot of the run's snapshot. Every exit gives
+//      each variable that the snapshot of some run gives: behind a run the frame no longer holds what it held at entry.
 //
 // Gaps (not checked): REQUIRES of ops.def that depend on values (divisors, steps, shift counts, index ranges, conversions in range); that a snapshot
 // describes the truth; other effects between a snapshot's resume point and its guards than V11; that hoisted loads are not stale.
@@ -96,6 +98,7 @@ class Verifier {
     }
     check_block(*f_.body, nullptr);
     if (message_.empty()) check_before_snapshots(*f_.body);
+    if (message_.empty()) message_ = check_runs(f_);
     return message_;
   }
 
@@ -225,7 +228,8 @@ void Verifier::check_attribute(const Op& op) {
     case Attribute::kPyKind: check_box(op); break;
     case Attribute::kNumber:
       if (op.code == OpCode::Unbox && (op.imm < 0 || op.imm > 64)) fail(op, "there is no such field");
-      if (op.code != OpCode::Unbox && (op.imm < 0 || op.imm > 3)) fail(op, "there is no such flag");
+      if (op.code == OpCode::Made && op.imm < 0) fail(op, "there is no such slot");
+      if (op.code != OpCode::Unbox && op.code != OpCode::Made && (op.imm < 0 || op.imm > 3)) fail(op, "there is no such flag");
       break;
     case Attribute::kReason:
       if (op.imm < 0 || op.imm >= kExitReasonCount) fail(op, "there is no such exit reason");

@@ -100,5 +100,6 @@ bool import_numpy() {
 PyTypeObject* kind_type(ir::PyKind kind) { return imported.types[static_cast<int>(kind)]; }
 
 const ir::HelperTable& helper_table() { return imported.helpers; }
+void set_run(int64_t (*run)(ir::Activation* activation, int64_t exit_id)) { imported.helpers.objects.run = run; }
 
 }  // namespace hotloop::runtime

@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "runtime/numpy_import.h"
-#include "tracer/runtime.h"
+#include "tracer/leaving.h"
 
 namespace hotloop::tracer {
 namespace {
@@ -129,6 +129,7 @@ bool enable(Runtime& rt) {
   if (rt.enabled) disable(rt);
   PyThreadState* ts = PyThreadState_Get();
   if (!check_surroundings(ts) || !runtime::import_numpy() || !rt.errstate.start()) return false;
+  runtime::set_run(&run_instruction);
   if (rt.dict_watcher < 0) {
     rt.dict_watcher = PyDict_AddWatcher(on_dict_event);
     PyErr_Clear();  // all ids taken: namespaces are then checked at every entry

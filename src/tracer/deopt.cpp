@@ -11,28 +11,12 @@
 #include "runtime/box.h"
 #include "runtime/objects.h"
 #include "tracer/iterators.h"
-#include "tracer/runtime.h"
+#include "tracer/leaving.h"
 
 namespace hotloop::tracer {
 namespace {
 
 constexpr size_t kBallastSize = 64 * 1024;
-
-// Everything one exit works with. All in memory blocks without destructors: Python code runs below (T27).
-struct Leaving {
-  Runtime& rt;
-  PyThreadState* ts;
-  HlFrame* frame;
-  Region& region;
-  const ExitPlan& plan;
-  const int64_t* out;
-  PyObject* const* inputs;
-  PyObject** made;    // per plan slot, owned until swapped in; null: Unbound or handled in place
-  PyObject** boxes;   // per shared box, borrowed from `made` or owned extra references
-  PyObject** dropped; // old values, owned
-  int dropped_count;
-  ir::Activation* activation;  // keeps what native code dropped
-};
 
 PyObject* object_at(const Region& region, uint32_t id) { return static_cast<PyObject*>(region.function->objects[id].pointer); }
 
@@ -147,7 +131,7 @@ void set_in_place(Leaving& l, const PlanSlot& slot) {
   set_iterator(l.plan, l.plan.values[slot.value], hl_stack_peek(l.frame, static_cast<int>(slot.slot.index)), l.out);
 }
 
-bool make_all(Leaving& l) {
+bool make_all_once(Leaving& l) {
   std::memset(l.boxes, 0, l.plan.box_count * sizeof *l.boxes);
   std::memset(l.made, 0, l.plan.slots.size() * sizeof *l.made);
   for (const PlanFrame& frame : l.plan.frames) {
@@ -200,6 +184,8 @@ bool set_attribute(Leaving& l, uint32_t index, PyObject* value) {
   return PyObject_GenericSetAttr(owner, name, value) == 0;
 }
 
+}  // namespace
+
 // Locals, cells and names of the live frame. False: an exception is set (no memory for a new key); the rest is done all the same.
 bool swap_slots(Leaving& l, const PlanFrame& frame) {
   bool good = true;
@@ -219,6 +205,10 @@ bool swap_slots(Leaving& l, const PlanFrame& frame) {
   }
   return good;
 }
+
+namespace {
+
+}  // namespace
 
 // Items of the live frame's stack: pops down to the lowest listed item, then puts back what stays and pushes what is new.
 void rebuild_stack(Leaving& l, const PlanFrame& frame, PyObject** scratch) {
@@ -250,6 +240,10 @@ void rebuild_stack(Leaving& l, const PlanFrame& frame, PyObject** scratch) {
   for (int k = std::max(new_depth, lowest); k < old_depth; ++k) drop_later(l, scratch[k]);
 }
 
+namespace {
+
+}  // namespace
+
 void drop_old_values(Leaving& l) {
   if (l.dropped_count == 0 && l.activation->keep_begin == nullptr) return;
   PyObject* error = hl_has_exception(l.ts) ? PyErr_GetRaisedException() : nullptr;
@@ -261,12 +255,18 @@ void drop_old_values(Leaving& l) {
   if (error != nullptr || hl_has_exception(l.ts)) PyErr_SetRaisedException(error);
 }
 
+namespace {
+
+}  // namespace
+
 // What the callback returns when an exception is set that was raised at `unit` of the live frame.
 PyObject* deliver(Leaving& l, int unit) {
   ++l.rt.stats.exceptions;
   if (hl_deliver_exception(l.ts, l.frame, unit)) Py_RETURN_NONE;
   return nullptr;
 }
+
+namespace {
 
 // The slots of an inlined frame as hl_run_frames takes them. False: no memory.
 bool fill_inlined(Leaving& l, const PlanFrame& frame, HlInlinedFrame* inlined) {
@@ -334,6 +334,8 @@ PyObject* run_callees(Leaving& l) {
   return result;
 }
 
+}  // namespace
+
 // After everything else: pending calls, signals and the like are served with the frame complete (T10), then the frame goes on at `unit`.
 PyObject* go_on_at(Leaving& l, int unit) {
   if (hl_breaker_pending(l.ts)) {
@@ -343,6 +345,8 @@ PyObject* go_on_at(Leaving& l, int unit) {
   hl_frame_set_resume(l.frame, unit);
   Py_RETURN_NONE;
 }
+
+namespace {
 
 PyObject* rebuild(Leaving& l, PyObject** scratch) {
   const PlanFrame& outer = l.plan.frames[0];
@@ -371,26 +375,38 @@ PyObject* rebuild(Leaving& l, PyObject** scratch) {
 
 }  // namespace
 
-PyObject* leave(Runtime& rt, PyThreadState* ts, HlFrame* frame, Region& region, uint32_t exit_id, ir::Activation* activation, PyObject* const* inputs) {
-  const ExitPlan& plan = exit_plan(region, exit_id);
+LeavingSize leaving_size(HlFrame* frame, const ExitPlan& plan) {
   const size_t slots = plan.slots.size();
   const size_t stack = static_cast<size_t>(std::max(hl_stack_depth(frame), plan.frames[0].stack_depth));
-  // made, dropped (at most two per slot, and each old stack item), boxes, scratch
-  auto** block = static_cast<PyObject**>(alloca(sizeof(PyObject*) * (slots * 3 + plan.box_count + stack * 2 + 1)));
-  Leaving l{rt, ts, frame, region, plan, activation->out, inputs, block, block + slots, block + slots + plan.box_count, 0, activation};
-  PyObject** scratch = l.dropped + slots * 2 + stack;
+  return {slots, plan.box_count, slots * 2 + stack, stack};  // dropped: at most two per slot, and each old stack item
+}
+
+Leaving make_leaving(Runtime& rt, PyThreadState* ts, HlFrame* frame, Region& region, const ExitPlan& plan, ir::Activation* activation,
+                     PyObject* const* inputs, PyObject** block) {
+  PyObject** boxes = block + plan.slots.size();
+  return {rt, ts, frame, region, plan, activation->out, inputs, block, boxes, boxes + plan.box_count, 0, activation};
+}
+
+bool make_all(Leaving& l) {
+  if (make_all_once(l)) return true;
+  PyErr_Clear();
+  PyMem_RawFree(l.rt.ballast);
+  l.rt.ballast = nullptr;
+  return make_all_once(l);
+}
+
+PyObject* leave(Runtime& rt, PyThreadState* ts, HlFrame* frame, Region& region, uint32_t exit_id, ir::Activation* activation, PyObject* const* inputs) {
+  const ExitPlan& plan = exit_plan(region, exit_id);
+  const LeavingSize size = leaving_size(frame, plan);
+  auto** block = static_cast<PyObject**>(alloca(sizeof(PyObject*) * (size.all() + 1)));
+  Leaving l = make_leaving(rt, ts, frame, region, plan, activation, inputs, block);
   if (!make_all(l)) {
-    PyErr_Clear();
-    PyMem_RawFree(rt.ballast);
-    rt.ballast = nullptr;
-    if (!make_all(l)) {
-      // Not even the reserve was enough. What native code has computed since entry is lost to the variables, as the MemoryError tells.
-      drop_old_values(l);
-      return deliver(l, hl_frame_unit(frame));
-    }
+    // Not even the reserve was enough. What native code has computed since entry is lost to the variables, as the MemoryError tells.
+    drop_old_values(l);
+    return deliver(l, hl_frame_unit(frame));
   }
   if (rt.ballast == nullptr) rt.ballast = PyMem_RawMalloc(kBallastSize);
-  return rebuild(l, scratch);
+  return rebuild(l, block + size.made + size.boxes + size.dropped);
 }
 
 }  // namespace hotloop::tracer

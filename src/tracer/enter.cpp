@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "ir/evaluator.h"
 #include "runtime/numpy_import.h"
-#include "tracer/runtime.h"
+#include "tracer/leaving.h"
 
 namespace hotloop::tracer {
 namespace {
@@ -90,18 +90,24 @@ void note_hoisted_failure(Runtime& rt, PyThreadState* ts, Region& region) {
   rt.session.replaces = &region;
 }
 
-void note_fruitless(Runtime& rt, Region& region) {
-  if (region.loop != nullptr && region.loop->info->watched) return;  // what makes it leave is being recorded
-  if (++region.fruitless < kFruitlessEntries) return;
-  region.fruitless = 0;
-  region.skip = 64u << region.backoffs;
-  if (++region.backoffs < kMaxBackoffs || region.loop == nullptr) return;
+// The loop is not worth its exits and runs.
+void give_up(Runtime& rt, Region& region) {
+  if (region.loop == nullptr) return;
   Loop& loop = *region.loop;
   HOTLOOP_LOG(kHot, "line %d: native code does too little between exits, given up", loop.line);
   drop_regions(rt, loop);
   loop.state = LoopState::kCounting;
   loop_refused(rt, loop, base::refuse(base::RefusalReason::kTooManyExits, loop.line));
   if (++loop.give_ups >= kMaxGiveUps) kill_loop(rt, loop);
+}
+
+void note_fruitless(Runtime& rt, Region& region) {
+  if (region.loop != nullptr && region.loop->info->watched) return;  // what makes it leave is being recorded
+  if (++region.fruitless < kFruitlessEntries) return;
+  region.fruitless = 0;
+  region.skip = 64u << region.backoffs;
+  if (++region.backoffs < kMaxBackoffs) return;
+  give_up(rt, region);
 }
 
 void count_exit(Runtime& rt, Region& region, uint32_t exit_id, bool forced) {
@@ -139,14 +145,25 @@ PyObject* run_region(Runtime& rt, PyThreadState* ts, HlFrame* frame, Region& reg
   activation.out = out;
   activation.breaker = hl_breaker_address(ts);
   activation.force_countdown = rt.force_countdown;
+  RunContext context{rt, ts, frame, region, objects};
+  activation.context = &context;
+  if (region.has_runs) context.headers = static_cast<int64_t*>(alloca(sizeof(int64_t) * (region.header_words + 1)));
   ++region.references;
   ++region.entries;
   ++rt.stats.entries;
   const bool timed = region.entries < kTimedEntries || region.entries % kTimedEvery == 0;
   const uint64_t begin = timed ? __rdtsc() : 0;
+  if (region.has_runs) context.resumed_at = __rdtsc();
   const uint32_t exit_id = run(rt, region, activation);
   const uint64_t cycles = timed ? __rdtsc() - begin : 0;
   const bool forced = activation.forced != 0;
+  if (exit_id == ir::kLeft) {
+    HOTLOOP_LOG(kExit, "line %d: left behind an operation that ran Python code", region.function->line);
+    ++rt.stats.exits;
+    if (region.not_worthwhile) give_up(rt, region);
+    release_region(rt, &region);
+    return context.result;
+  }
   count_exit(rt, region, exit_id, forced);
   HOTLOOP_LOG(kExit, "line %d: exit %u, %s%s, after %llu cycles", region.function->line, exit_id,
               std::string(ir::exit_reason_text(region.exits[exit_id].reason)).c_str(), forced ? " (forced)" : "",

@@ -29,7 +29,13 @@ Result<Sym> extreme(Emit& e, const ModelCall& call, CompareOp better) {
   for (size_t k = 1; k < call.args.size(); ++k) {
     auto c = compare(e, better, call.args[k], best);
     if (!c) return c.refusal();
-    best = make_sym(e, best.kind, ir.select(part_type(best.kind), c->v[0], call.args[k].v[0], best.v[0]));
+    const Sym& other = call.args[k];
+    Sym chosen = make_sym(e, best.kind, ir.select(part_type(best.kind), c->v[0], other.v[0], best.v[0]));
+    if (other.obj != ir::kNoValue && best.obj != ir::kNoValue) {
+      chosen.obj = ir.select(Type::Ptr, c->v[0], other.obj, best.obj);
+      chosen.sure = other.sure && best.sure;
+    }
+    best = chosen;
   }
   return best;
 }

@@ -241,7 +241,12 @@ Result<std::unique_ptr<ir::Function>> Recorder::record() {
   auto ways = run_from(std::move(state), info.part->entry());
   if (!ways) return ways.refusal();
   if (!ways->empty()) return base::refuse(RefusalReason::kVerifierFailed, function_->line, "control left the region without an exit");
+  if (runs_do_not_fit()) {
+    no_runs_ = wants_restart_ = true;
+    return base::refuse(RefusalReason::kUnsupportedOpcode, function_->line, "Python code beside attributes");
+  }
   compact_snapshots();
+  complete_snapshots();
   HOTLOOP_LOG(kRecord, "%s:%d %s: %zu inputs, %zu values", function_->file.c_str(), function_->line, function_->name.c_str(),
               function_->inputs.size(), function_->value_types.size());
   return std::move(function_);
@@ -266,10 +271,12 @@ void Recorder::compact_snapshots() {
 Result<std::unique_ptr<ir::Function>> record_region(const RecordRequest& request) {
   std::set<std::string> stored_names;
   std::set<std::pair<int, uint32_t>> text_slots;
+  bool no_runs = false;
   for (int attempt = 0;; ++attempt) {
     Recorder recorder(request);
     recorder.stored_names() = stored_names;
     recorder.text_slots() = text_slots;
+    recorder.no_runs() = no_runs;
     auto made = recorder.record();
     if (made) return made;
     if (!recorder.wants_restart() || attempt == 8) {
@@ -278,6 +285,7 @@ Result<std::unique_ptr<ir::Function>> record_region(const RecordRequest& request
     }
     stored_names = recorder.stored_names();
     text_slots = recorder.text_slots();
+    no_runs = recorder.no_runs();
   }
 }
 

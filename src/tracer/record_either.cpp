@@ -34,6 +34,10 @@ bool fits(const Sym& s, const Sym& like) {
 void refine_sym(Sym& s, ValueId flag, bool side) {
   while (s.kind == PyKind::Either && s.v[0] == flag) {
     Sym chosen = (*s.items)[side ? 0 : 1];
+    if (s.obj != ir::kNoValue && chosen.box != 0) {
+      chosen.obj = s.obj;
+      chosen.sure = s.sure;
+    }
     s = std::move(chosen);
   }
   if (!s.items) return;
@@ -98,12 +102,7 @@ bool Recorder::fits_form(const Sym& s, const Sym& like) { return fits(s, like); 
 std::optional<Sym> Recorder::common_form(const Sym& a, const Sym& b) {
   if (fits(b, a)) return a;
   if (fits(a, b)) return b;
-  if (a.kind == b.kind && a.obj != ir::kNoValue && b.obj != ir::kNoValue) {  // both sure is the same shape
-    Sym s = a;
-    s.sure = false;
-    return s;
-  }
-  if (a.kind == b.kind && (a.obj != ir::kNoValue || b.obj != ir::kNoValue)) {
+  if (a.kind == b.kind && !a.items && !b.items && (a.obj != ir::kNoValue || b.obj != ir::kNoValue)) {  // both sure is the same shape
     Sym s = a.obj != ir::kNoValue ? a : b;
     s.sure = false;
     return s;

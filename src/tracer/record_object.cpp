@@ -109,14 +109,17 @@ void Recorder::put_object(State& state, const Sym& value, ValueId pointer, ir::S
 }
 
 // list[index] = value. The checks come first, so that nothing is made in vain.
-Result<Recorder::Step> Recorder::store_item(State& state) {
+Result<Recorder::Step> Recorder::store_item(State& state, const HlInstr& in) {
   const Sym list = peek(state, 2), index = peek(state, 1), value = peek(state, 3);
   ValueId pointer = known_pointer(value);
   if (pointer == ir::kNoValue && !is_number(value.kind)) return refuse(RefusalReason::kUnsupportedType, "store of " + kind_text(value) + " into a list");
+  PyObject* sample = sample_item(list, -1);
+  if (sample != nullptr && !runtime::is_closed(sample)) {
+    if (auto ran = run_here(state, in)) return *ran;
+  }
   auto at = sequence_index(*this, list, index);
   if (!at) return at.refusal();
   ir::SnapshotId before = this->before();
-  PyObject* sample = sample_item(list, -1);
   auto& stack = state.top().stack;
   stack.resize(stack.size() - 3);
   const bool keeps = holds_borrowed(state);

@@ -90,9 +90,12 @@ Result<Recorder::Step> Recorder::step(State& state, const HlInstr& in) {
     case HL_TO_BOOL:
     case HL_COMPARE:
     case HL_IS: done = step_operator(state, in); break;
-    default: return unsupported(in);
+    default:
+      if (auto ran = run_here(state, in)) return *ran;
+      return unsupported(in);
   }
   if (done || abandoned_ != nullptr || wants_restart_) return done;
+  if (auto ran = run_here(state, in)) return *ran;
   // An operation that is not compiled, on a way that may be rare. Recursion is left where the region's own frame calls: a callee that is
   // materialised runs in a C call of its own, and such calls must not pile up.
   const bool piles_up = done.refusal().reason == RefusalReason::kRecursion && state.frames.size() > 1;
@@ -257,7 +260,7 @@ Result<Recorder::Step> Recorder::step_container(State& state, const HlInstr& in)
       return Step::kNext;
     }
     case HL_STORE_SUBSCR: {
-      if (peek(state, 2).kind == PyKind::List) return store_item(state);
+      if (peek(state, 2).kind == PyKind::List) return store_item(state, in);
       auto done = store_subscript(*this, peek(state, 2), peek(state, 1), peek(state, 3));
       if (!done) return done.refusal();
       auto& stack = state.top().stack;

@@ -52,6 +52,7 @@ class Recorder final : public Emit {
   bool wants_restart() const { return wants_restart_; }
   std::set<std::string>& stored_names() { return stored_names_; }
   std::set<std::pair<int, uint32_t>>& text_slots() { return text_slots_; }
+  bool& no_runs() { return no_runs_; }
 
  private:
   using VarPair = std::pair<VarRef, VarRef>;
@@ -120,10 +121,19 @@ class Recorder final : public Emit {
   bool holds_borrowed(const State& state) const;
   template <typename Put>
   void put_object(State& state, const Sym& value, ValueId pointer, ir::SnapshotId before, Put&& put);
-  Result<Step> store_item(State& state);
+  Result<Step> store_item(State& state, const HlInstr& in);
   static PyObject* list_method(PyObject* name);
   static bool is_list_append(PyObject* callable, const std::vector<Sym>& args);
   Result<Step> list_append(State& state, const std::vector<Sym>& args, int drop);
+
+  // record_run.cpp
+  std::optional<Step> run_here(State& state, const HlInstr& in);
+  bool runs_do_not_fit() const;
+  bool survives_run(const Sym& s) const;
+  bool survives_run(const State& state) const;
+  void note_made(State& state, const ir::FrameState& frame);
+  void adopt(Sym& s, ValueId object);
+  void complete_snapshots();
 
   // record_flow.cpp
   Result<Ways> run_from(State state, int block);
@@ -322,6 +332,8 @@ class Recorder final : public Emit {
   std::set<std::string> stored_names_;
   std::set<std::pair<int, uint32_t>> text_slots_;  // slots whose str is looked into
   bool wants_restart_ = false;
+  bool no_runs_ = false;                       // not in this region: it holds what would have to be looked at again behind them
+  std::set<int> run_units_;                    // where instructions are left to the interpreter's C functions
   std::optional<base::Refusal> left_out_;      // the last operation that became an exit because it is not compiled
   int splits_ = 0;                             // how many splits by form are open
   int arms_ = 0;                               // how many conditional arms are open

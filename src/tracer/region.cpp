@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "tracer/iterators.h"
+#include "runtime/numpy_header.h"
 #include "tracer/record.h"
 #include "tracer/runtime.h"
 
@@ -133,7 +134,10 @@ Region* make_region(Runtime& rt, std::unique_ptr<ir::Function> function, std::ve
   region->code = std::move(code);
   if (region->code != nullptr) region->entry = region->code->entry();
   const ir::Function& f = *region->function;
-  for (const ir::Input& input : f.inputs) region->in_cells += input.parts();
+  for (const ir::Input& input : f.inputs) {
+    region->in_cells += input.parts();
+    if (input.kind == ir::PyKind::Array) region->header_words += runtime::header_words(f.array_types[input.array_type].strides.size());
+  }
   for (const ir::ArrayType& type : f.array_types) region->array_checks.push_back(runtime::array_check(type));
   for (const ir::Input& input : f.inputs) {
     region->quick_reads.push_back(quick_read(input));
@@ -141,7 +145,11 @@ Region* make_region(Runtime& rt, std::unique_ptr<ir::Function> function, std::ve
   }
   for (const ir::ExitInfo& exit : region->exits) {
     if (exit.snapshot == ir::kNoSnapshot) continue;
-    region->out_cells = std::max(region->out_cells, static_cast<uint32_t>(ir::snapshot_values(f.snapshots[exit.snapshot]).size()));
+    const ir::Snapshot& snapshot = f.snapshots[exit.snapshot];
+    region->out_cells = std::max(region->out_cells, static_cast<uint32_t>(ir::snapshot_values(snapshot).size()));
+    if (exit.op->code != ir::OpCode::Run) continue;
+    region->has_runs = true;
+    region->out_cells = std::max(region->out_cells, static_cast<uint32_t>(snapshot.frames[0].slots.size()));
   }
   const bool by_name = uses_slot(f, ir::SlotKind::kName);
   if (by_name || uses_slot(f, ir::SlotKind::kGlobal) || !f.namespace_guards.empty()) {
@@ -255,8 +263,6 @@ const ExitPlan& exit_plan(Region& region, uint32_t exit_id) {
 
 // ------------------------------------------------------------------------------------------------- entry
 
-namespace {
-
 // The object in an input's slot, borrowed; null where there is none.
 PyObject* slot_object(const Region& region, HlFrame* frame, const ir::Slot& slot, PyObject* const* objects) {
   const int index = static_cast<int>(slot.index);
@@ -275,6 +281,8 @@ PyObject* slot_object(const Region& region, HlFrame* frame, const ir::Slot& slot
   }
   return object != nullptr && PyCell_Check(object) ? hl_cell_get(object) : nullptr;
 }
+
+namespace {
 
 // The type of an instance is what it was at recording, and has not been changed since.
 bool type_holds(Region& region, const ir::Instance& instance, PyObject* object) {

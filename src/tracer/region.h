@@ -82,6 +82,9 @@ struct Region {
   bool uses_names = false;       // an input or exit has kName slots
   bool any_namespace = false;    // all facts are about the frame's own namespaces: they are looked up in those of the frame that enters
   bool needs_errstate = false;
+  bool has_runs = false;         // operations that run Python code
+  bool not_worthwhile = false;   // they cost more than native code saves
+  size_t header_words = 0;       // of all arrays that come in
   bool dead = false;             // a namespace it depends on is gone
   uint64_t checked_epoch = 0;    // namespace guards held at this epoch (0: not yet) ...
   PyObject* checked_globals = nullptr;  // ... in these namespaces
@@ -118,6 +121,9 @@ PyObject* instance_of_region(const Region& region, uint32_t instance, PyObject* 
 
 // The cell object function->cells[cell], likewise.
 PyObject* cell_of_region(const Region& region, uint32_t cell, PyObject* const* objects);
+
+// The object in an input's slot, borrowed; null where there is none, and for parts of an iterator. May leave an exception set.
+PyObject* slot_object(const Region& region, HlFrame* frame, const ir::Slot& slot, PyObject* const* objects);
 
 // A dictionary that regions depend on went away.
 void forget_dict(Runtime& rt, PyObject* dict);

@@ -177,6 +177,9 @@ uint64_t first_growth(const Runtime& rt, const Loop& loop);  // exits through on
 bool finish_session(Runtime& rt, PyThreadState* ts, HlFrame* frame);
 std::string assembly_of(Runtime& rt, Region& region);
 
+// run_python.cpp
+int run_operands(int op);  // how many stack items a neutral opcode consumes that `run` can do; 0: it cannot
+
 // enter.cpp
 // Runs a region of this loop that fits the frame. True if one ran: *result is what the callback returns (null with an exception).
 bool enter_loop(Runtime& rt, PyThreadState* ts, HlFrame* frame, Loop& loop, PyObject** result);

@@ -1,0 +1,61 @@
+// The steps of making the live frame what a snapshot says: shared by exits (deopt.cpp) and by operations that run Python code in the middle of native
+// code (run_python.cpp).
+//
+// Needs region.h. Promises: no destructors, Python code may run below (T27). Order: make_all, swap_slots, rebuild_stack, the ip, drop_old_values.
+#pragma once
+#include "tracer/runtime.h"
+
+namespace hotloop::tracer {
+
+// Everything one exit works with. All in memory blocks without destructors.
+struct Leaving {
+  Runtime& rt;
+  PyThreadState* ts;
+  HlFrame* frame;
+  Region& region;
+  const ExitPlan& plan;
+  const int64_t* out;
+  PyObject* const* inputs;
+  PyObject** made;    // per plan slot, owned until swapped in; null: Unbound or handled in place
+  PyObject** boxes;   // per shared box, borrowed from `made` or owned extra references
+  PyObject** dropped; // old values, owned
+  int dropped_count;
+  ir::Activation* activation;  // keeps what native code dropped
+};
+
+// How many pointers the arrays of a Leaving need, and the scratch that rebuild_stack takes.
+struct LeavingSize {
+  size_t made, boxes, dropped, scratch;
+  size_t all() const { return made + boxes + dropped + scratch; }
+};
+LeavingSize leaving_size(HlFrame* frame, const ExitPlan& plan);
+Leaving make_leaving(Runtime& rt, PyThreadState* ts, HlFrame* frame, Region& region, const ExitPlan& plan, ir::Activation* activation,
+                     PyObject* const* inputs, PyObject** block);
+
+bool make_all(Leaving& l);  // also out of the reserve; false: no memory at all, an exception is set
+bool swap_slots(Leaving& l, const PlanFrame& frame);  // false: an exception is set (no memory for a new key); the rest is done all the same
+void rebuild_stack(Leaving& l, const PlanFrame& frame, PyObject** scratch);
+void drop_old_values(Leaving& l);  // and what native code has kept; may run Python
+// What the callback returns: when an exception is set that was raised at `unit`; when the frame goes on at `unit`, after pending work.
+PyObject* deliver(Leaving& l, int unit);
+PyObject* go_on_at(Leaving& l, int unit);
+
+// One entry into a region, for what native code calls in the middle (Activation::context).
+struct RunContext {
+  Runtime& rt;
+  PyThreadState* ts;
+  HlFrame* frame;
+  Region& region;
+  PyObject* const* inputs;
+  PyObject* result = nullptr;       // what the callback returns, once run_instruction has left
+  int64_t* headers = nullptr;       // of the arrays that came in, region.header_words of them; taken at the first run
+  bool has_headers = false;
+  uint32_t runs = 0;
+  uint64_t resumed_at = 0;          // time stamp: when native code went on
+  uint64_t native_cycles = 0;       // between the runs
+};
+
+// The `run` operation (ObjectFunctions::run).
+int64_t run_instruction(ir::Activation* activation, int64_t exit_id);
+
+}  // namespace hotloop::tracer
