@@ -56,7 +56,7 @@ template <ir::HelperId id, typename... T>
 std::common_type_t<T...> call(T... operands) {
   bool raised = false;
   const auto result = run_on(loops[static_cast<int>(id)], &raised, operands...);
-  return raised && (std::isfinite(operands) && ...) ? nan_for_flags<std::common_type_t<T...>>() : result;
+  return raised && !(std::isnan(operands) || ...) ? nan_for_flags<std::common_type_t<T...>>() : result;
 }
 
 // Halves come and go as float32 of the same value.
@@ -64,7 +64,7 @@ template <ir::HelperId id, typename... T>
 float call_half(T... operands) {
   bool raised = false;
   const float result = ir::half_to_f32(run_on(loops[static_cast<int>(id)], &raised, ir::f32_to_half(operands)...));
-  return raised && (std::isfinite(operands) && ...) ? nan_for_flags<float>() : result;
+  return raised && !(std::isnan(operands) || ...) ? nan_for_flags<float>() : result;
 }
 
 // One part of an operation on complex numbers.

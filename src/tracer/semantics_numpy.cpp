@@ -139,6 +139,10 @@ Result<Sym> np_float_binary(Emit& e, BinaryOp op, PyKind kind, const Sym& a, con
     case BinaryOp::kFloorDivide: return np_float_floor(e, OpCode::FloorDiv, kind, x, y);
     case BinaryOp::kRemainder: return np_float_floor(e, OpCode::FloorMod, kind, x, y);
     case BinaryOp::kPower: {
+      // 0 ** -inf: newer C libraries report a division by zero, and so NumPy warns.
+      ValueId zero = ir.const_bits(type, 0);
+      ValueId pole = ir.binary(OpCode::And, Type::I1, ir.binary(OpCode::Eq, type, x, zero), ir.binary(OpCode::Lt, type, y, zero));
+      ir.guard(ir.unary(OpCode::Not, Type::I1, pole), ExitReason::FpWarning, e.before());
       auto r = np_float_power(e, kind, a, b, x, y);
       if (!r) return r.refusal();
       return reported(*r);

@@ -4,6 +4,7 @@ Each function runs hot with hotloop and is compared with the interpreter.
 """
 
 import math
+import time
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ import hotloop
 @pytest.fixture(autouse=True)
 def low_threshold():
     hotloop.enable(threshold=2)
+    time.sleep(0.03)  # a recording that was left open gives way
     yield
     hotloop.disable()
 

@@ -173,7 +173,8 @@ def test_t22_list_stores_do_not_leak():
 def test_runs_that_do_not_pay_are_given_up():
     fine("""
     hotloop.enable(threshold=50)
-    class P: pass
+    class P:
+        def __setattr__(self, name, value): object.__setattr__(self, name, value)
     def f(o, n):
         for i in range(n):
             o.a = i; o.b = i; o.c = i
