@@ -23,6 +23,10 @@ bool Emitter::emit_function() {
   asmjit::FuncNode* node = nullptr;
   if (region_signature(cc_, &node) != asmjit::kErrorOk) return false;
   if (avx()) node->frame().setAvxEnabled();
+  // Where an instruction wants a fixed register (division, shifts, calls), the register allocator may move another value out of the way into a register
+  // that it does not count as used (seen in asmjit 2022-12-10): all that the caller expects back are saved.
+  node->frame().addDirtyRegs(asmjit::RegGroup::kGp, asmjit::Support::bitMask(uint32_t{x86::Gp::kIdBx}, uint32_t{x86::Gp::kIdBp}, uint32_t{x86::Gp::kIdR12},
+                                                                             uint32_t{x86::Gp::kIdR13}, uint32_t{x86::Gp::kIdR14}, uint32_t{x86::Gp::kIdR15}));
   for (const RegisterNote& reg : a_.registers) {
     if (reg.is_float) places_.push_back(cc_.newXmmSd());
     else places_.push_back(cc_.newUInt64());

@@ -23,10 +23,13 @@ bool one_object(const Sym& a, const Sym& b) {
   return a.box == b.box && a.input == b.input && a.object == b.object;
 }
 
+bool is_number(const Sym& s) {
+  return !is_untouched(s) && (is_py_number(s.kind) || is_np_scalar(s.kind)) && s.kind != PyKind::Bool && s.kind != PyKind::NpBool;
+}
+
 // Numbers and rows are made anew each time; bools are always the same two objects.
 bool has_identity(const Sym& s) {
-  if (s.kind == PyKind::Row) return true;
-  return !is_untouched(s) && (is_py_number(s.kind) || is_np_scalar(s.kind)) && s.kind != PyKind::Bool && s.kind != PyKind::NpBool;
+  return s.kind == PyKind::Row || is_number(s);
 }
 
 // One object has one form: what it is made of has the same identities too.
@@ -51,7 +54,9 @@ void Recorder::compare_copies(const State& state, LoopContext& loop) {
   }
   for (const VarRef& ref : loop.carried) {
     const Sym& head = at(*loop.head, ref);
-    if (head.box != 0 && at(state, ref).box == head.box) loop.kept.push_back(ref);
+    const Sym& came = at(state, ref);
+    if (head.box != 0 && came.box == head.box) loop.kept.push_back(ref);
+    if (head.obj == ir::kNoValue && came.input != ir::kNone && is_number(came)) loop.named.push_back(ref);
   }
   for (size_t a = 0; a < loop.carried.size(); ++a) {
     const Sym& first = at(state, loop.carried[a]);
@@ -75,11 +80,12 @@ void Recorder::note_kept(const VarRef& ref, const Sym& a, const Sym& b) {
   }
 }
 
-// Gives an unboxed variable the pointer of the object that it came from. False: it has it already, or came from none.
-bool Recorder::keep_object(State& state, const VarRef& ref) {
+// Gives an unboxed variable the pointer of the object that it came from. False: it has it already, or came from none (`named`: then null).
+bool Recorder::keep_object(State& state, const VarRef& ref, bool named) {
   Sym s = fetch(state, ref);
-  if (s.obj != ir::kNoValue || s.input == ir::kNone || s.object != nullptr || !has_identity(s)) return false;
-  ValueId pointer = known_pointer(s);
+  if (s.obj != ir::kNoValue || !is_number(s)) return false;
+  ValueId pointer = s.input != ir::kNone && s.object == nullptr ? known_pointer(s) : ir::kNoValue;
+  if (pointer == ir::kNoValue && named) pointer = dummy(ir::Type::Ptr);
   if (pointer == ir::kNoValue) return false;
   s.obj = pointer;
   at(state, ref) = s;
@@ -88,7 +94,7 @@ bool Recorder::keep_object(State& state, const VarRef& ref) {
 
 // Two numbers that a join makes one: if one of them is an object that came in, the result may be it.
 void Recorder::name_objects(Sym& a, Sym& b) {
-  if (a.kind != b.kind || a.obj != ir::kNoValue || b.obj != ir::kNoValue || a.input == b.input || !has_identity(a)) return;
+  if (a.kind != b.kind || a.obj != ir::kNoValue || b.obj != ir::kNoValue || a.input == b.input || !is_number(a)) return;
   auto name = [&](Sym& s) {
     if (s.input == ir::kNone || s.object != nullptr) return;
     s.obj = known_pointer(s);
@@ -105,8 +111,9 @@ bool Recorder::learn_copies(State& before, const LoopContext& loop, Copies* copi
   normalise(before);
   for (const VarRef& ref : loop.kept) {
     note_kept(ref, at(before, ref), Sym{});  // then the loop around may leave it too
-    again |= keep_object(before, ref);
+    again |= keep_object(before, ref, false);
   }
+  for (const VarRef& ref : loop.named) again |= keep_object(before, ref, true);
   for (const VarPair& pair : loop.found) {
     if (has_pair(copies->given_up, pair) || has_pair(copies->assumed, pair)) continue;
     Sym a = resolve(pair.first, at(before, pair.first)), b = resolve(pair.second, at(before, pair.second));

@@ -152,13 +152,17 @@ void Recorder::leave_way(Ways* ways, size_t k, ExitReason reason) {
 bool Recorder::mismatch(Way& a, Way& b, VarRef* which) {
   normalise(a.state);
   normalise(b.state);
+  // What comes to a back edge has the forms of the loop's head already.
+  bool at_latch = std::any_of(loops_.begin(), loops_.end(), [&](const LoopContext* loop) {
+    return loop->check && loop->frame == a.place.frame && loop->header == a.place.block;
+  });
   for (const VarRef& ref : all_variables(a.state, a.place.frame)) {
     Sym& sa = at(a.state, ref);
     Sym& sb = at(b.state, ref);
     if (same_sym(sa, sb)) continue;
     sa = resolve(ref, sa);
     sb = resolve(ref, sb);
-    name_objects(sa, sb);
+    if (!at_latch) name_objects(sa, sb);
     if (same_shape(sa, sb)) continue;
     *which = ref;
     return true;

@@ -87,6 +87,7 @@ class Recorder final : public Emit {
     std::vector<VarPair> found;    // ... that are one object at some back edge, though not known to be at the head
     std::vector<VarPair> parted;   // ... that are not one object at every back edge, though `copies` has them
     std::vector<VarRef> kept;      // carried variables that some way round the loop leaves as they are
+    std::vector<VarRef> named;     // ... that some way makes a number that came in, in another variable
   };
   enum class Step : uint8_t { kNext, kEnded };
   enum class Edge : uint8_t { kExit, kWay, kInline };
@@ -182,7 +183,7 @@ class Recorder final : public Emit {
   void guard_copies(State& before, const LoopContext& loop);
   void join_copies(State& state, const LoopContext& loop);
   void note_kept(const VarRef& ref, const Sym& a, const Sym& b);
-  bool keep_object(State& state, const VarRef& ref);
+  bool keep_object(State& state, const VarRef& ref, bool named);
   void name_objects(Sym& a, Sym& b);
   PyObject* object_now(const VarRef& ref);
   void begin_trip(const State& state, int unit);
