@@ -19,8 +19,9 @@ namespace {
 // Are they one object? Kinds that are their own object (None, known functions, array pointers) need no word about it.
 bool one_object(const Sym& a, const Sym& b) {
   if (a.kind != b.kind || is_untouched(a) || is_untouched(b)) return false;
-  if (a.box != 0 && a.input == ir::kNone && a.object == nullptr) return a.box == b.box && b.input == ir::kNone && b.object == nullptr;
-  return a.box == b.box && a.input == b.input && a.object == b.object;
+  if (a.box != b.box || a.input != b.input || a.object != b.object) return false;
+  // Without any of these nothing is known but of kinds that have one object.
+  return a.box != 0 || a.input != ir::kNone || a.object != nullptr || (ir::pykind_info(a.kind).parts == 0 && !a.items);
 }
 
 bool is_number(const Sym& s) {
@@ -114,6 +115,14 @@ bool Recorder::learn_copies(State& before, const LoopContext& loop, Copies* copi
     again |= keep_object(before, ref, false);
   }
   for (const VarRef& ref : loop.named) again |= keep_object(before, ref, true);
+  // What came in may have been given another form meanwhile, for which there is no guard.
+  for (const VarPair& pair : loop.copies) {
+    const Sym a = fetch(before, pair.first), b = fetch(before, pair.second);
+    if (one_object(a, b) || (outermost && a.kind == b.kind && a.input != ir::kNone && b.input != ir::kNone)) continue;
+    std::erase(copies->assumed, pair);
+    copies->given_up.push_back(pair);
+    again = true;
+  }
   for (const VarPair& pair : loop.found) {
     if (has_pair(copies->given_up, pair) || has_pair(copies->assumed, pair)) continue;
     Sym a = resolve(pair.first, at(before, pair.first)), b = resolve(pair.second, at(before, pair.second));

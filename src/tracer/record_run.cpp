@@ -18,6 +18,7 @@ constexpr size_t kMaxRuns = 4;  // places in a region: more of them, and little 
 bool is_made(const Sym& s) {
   if (is_untouched(s) || s.input != ir::kNone || s.object != nullptr || s.sure) return false;
   if (s.kind == PyKind::Bool || s.kind == PyKind::NpBool || ir::is_iterator(s.kind)) return false;
+  if (s.kind == PyKind::Either) return false;  // it may be unbound, or be made or not
   const ir::PyKindInfo& info = ir::pykind_info(s.kind);
   return s.items != nullptr || (info.parts > 0 && info.part_type != ir::Type::Ptr);
 }
