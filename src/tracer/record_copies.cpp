@@ -114,7 +114,12 @@ bool Recorder::learn_copies(State& before, const LoopContext& loop, Copies* copi
     note_kept(ref, at(before, ref), Sym{});  // then the loop around may leave it too
     again |= keep_object(before, ref, false);
   }
-  for (const VarRef& ref : loop.named) again |= keep_object(before, ref, true);
+  for (const VarRef& ref : loop.named) {
+    const Sym s = fetch(before, ref);
+    if (s.obj != ir::kNoValue || !is_number(s)) continue;
+    copies->unnamed.push_back(ref);
+    again = true;
+  }
   // What came in may have been given another form meanwhile, for which there is no guard.
   for (const VarPair& pair : loop.copies) {
     const Sym a = fetch(before, pair.first), b = fetch(before, pair.second);

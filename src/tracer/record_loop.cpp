@@ -83,6 +83,8 @@ Result<Ways> Recorder::emit_loop(State state, int header, int peels) {
     abandoned_ = nullptr;
     parent->ops.resize(kept);
     builder_.set_block(parent);
+    // What was emitted is gone, so that constants can be made here.
+    for (const VarRef& ref : std::exchange(copies.unnamed, {})) keep_object(state, ref, true);
     if (ways) continue;
     if (!loop.parted.empty()) {
       for (const VarPair& pair : loop.parted) {

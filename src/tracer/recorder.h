@@ -60,6 +60,7 @@ class Recorder final : public Emit {
   struct Copies {
     std::vector<VarPair> assumed;
     std::vector<VarPair> given_up;
+    std::vector<VarRef> unnamed;   // variables that need a pointer before the loop is built again
     bool peel = false;             // they are copies from the second trip on
   };
   struct WalkedList {              // a list that a counted loop walks over: its length is looked at at every trip
