@@ -320,7 +320,8 @@ void count_trip(Runtime& rt, PyThreadState* ts, HlFrame* frame, Loop& loop, int 
   loop.info->known_paths.mark(from);
   loop.info->has_known_paths = true;
   loop.last_from = from;
-  if (loop.regions.empty()) note_entry(frame, loop);
+  // Not before: is_cold() lets most trips pass unnoted, and the others would look like entries.
+  if (loop.regions.empty() && loop.count + kNotedTrips >= loop.threshold) note_entry(frame, loop);
   if (++loop.count >= loop.threshold) loop_is_hot(rt, ts, frame, loop);
 }
 

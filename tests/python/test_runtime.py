@@ -393,3 +393,17 @@ def test_what_keeps_a_loop_in_the_interpreter_for_now_is_named():
     assert hotloop.stats()["entries"] == entries and "ErrState" in refusals()
     assert "at times in the interpreter: numpy.errstate" in hotloop.explain(f)
     """)
+
+
+def test_t5_back_edges_that_take_turns_are_not_entries():
+    fine("""
+    hotloop.enable()
+    def f(flags, n):
+        count = 0
+        for i in range(n):
+            if flags[i]: count += 1
+        return count
+    flags = np.arange(20000) % 7 == 3
+    assert f(flags, 20000) == int(flags.sum())
+    assert compiled(f) and not refusals(), refusals()
+    """)
