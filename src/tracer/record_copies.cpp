@@ -105,6 +105,16 @@ void Recorder::name_objects(Sym& a, Sym& b) {
   if (a.obj != ir::kNoValue && b.obj != ir::kNoValue) a.sure = b.sure = true;
 }
 
+// What the variable is before the loop, when it was given a form of several there.
+Sym Recorder::chosen_form(Sym s) const {
+  while (s.kind == PyKind::Either) {
+    auto flag = constant(s.v[0]);
+    if (!flag) break;
+    s = Sym((*s.items)[*flag != 0 ? 0 : 1]);
+  }
+  return s;
+}
+
 // After the loop was built: whether it must be built again because of copies that were found in it.
 bool Recorder::learn_copies(State& before, const LoopContext& loop, Copies* copies) {
   bool again = false;
@@ -122,7 +132,7 @@ bool Recorder::learn_copies(State& before, const LoopContext& loop, Copies* copi
   }
   // What came in may have been given another form meanwhile, for which there is no guard.
   for (const VarPair& pair : loop.copies) {
-    const Sym a = fetch(before, pair.first), b = fetch(before, pair.second);
+    const Sym a = chosen_form(fetch(before, pair.first)), b = chosen_form(fetch(before, pair.second));
     if (one_object(a, b) || (outermost && a.kind == b.kind && a.input != ir::kNone && b.input != ir::kNone)) continue;
     std::erase(copies->assumed, pair);
     copies->given_up.push_back(pair);
@@ -130,7 +140,7 @@ bool Recorder::learn_copies(State& before, const LoopContext& loop, Copies* copi
   }
   for (const VarPair& pair : loop.found) {
     if (has_pair(copies->given_up, pair) || has_pair(copies->assumed, pair)) continue;
-    Sym a = resolve(pair.first, at(before, pair.first)), b = resolve(pair.second, at(before, pair.second));
+    const Sym a = chosen_form(fetch(before, pair.first)), b = chosen_form(fetch(before, pair.second));
     bool same = one_object(a, b);
     if (!same && outermost && a.kind == b.kind && a.input != ir::kNone && b.input != ir::kNone) {
       PyObject* one = object_now(pair.first);
@@ -167,7 +177,7 @@ PyObject* Recorder::object_now(const VarRef& ref) {
 void Recorder::guard_copies(State& before, const LoopContext& loop) {
   normalise(before);
   for (const VarPair& pair : loop.copies) {
-    uint32_t a = fetch(before, pair.first).input, b = fetch(before, pair.second).input;
+    uint32_t a = chosen_form(fetch(before, pair.first)).input, b = chosen_form(fetch(before, pair.second)).input;
     if (a == b || a == ir::kNone || b == ir::kNone) continue;
     function_->inputs[std::max(a, b)].same_as = std::min(a, b);
   }

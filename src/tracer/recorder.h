@@ -182,6 +182,7 @@ class Recorder final : public Emit {
   void compare_copies(const State& state, LoopContext& loop);
   bool learn_copies(State& before, const LoopContext& loop, Copies* copies);
   void guard_copies(State& before, const LoopContext& loop);
+  Sym chosen_form(Sym s) const;
   void join_copies(State& state, const LoopContext& loop);
   void note_kept(const VarRef& ref, const Sym& a, const Sym& b);
   bool keep_object(State& state, const VarRef& ref, bool named);
