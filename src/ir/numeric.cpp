@@ -99,27 +99,24 @@ uint16_t round_to_half(uint64_t significand, int exponent) {
   return static_cast<uint16_t>((biased << 10) + kept);
 }
 
+// A binary floating-point number whose fraction has kFraction bits.
+template <typename Bits, int kFraction>
+uint16_t to_half(Bits bits) {
+  constexpr int kExponent = 8 * static_cast<int>(sizeof(Bits)) - 1 - kFraction;
+  constexpr Bits kSpecial = (Bits{1} << kExponent) - 1;
+  const auto sign = static_cast<uint16_t>((bits >> (8 * sizeof(Bits) - 16)) & 0x8000u);
+  const Bits exponent = (bits >> kFraction) & kSpecial;
+  const Bits fraction = bits & ((Bits{1} << kFraction) - 1);
+  if (exponent == kSpecial) return static_cast<uint16_t>(sign | 0x7C00u | (fraction != 0 ? 0x200u | (fraction >> (kFraction - 10)) : 0u));
+  const uint64_t significand = exponent != 0 ? fraction | (Bits{1} << kFraction) : fraction;
+  constexpr int kBias = static_cast<int>(kSpecial / 2) + kFraction;
+  return static_cast<uint16_t>(sign | round_to_half(significand, static_cast<int>(exponent != 0 ? exponent : 1) - kBias));
+}
+
 }  // namespace
 
-uint16_t f32_to_half(float value) {
-  const uint32_t bits = std::bit_cast<uint32_t>(value);
-  const auto sign = static_cast<uint16_t>((bits >> 16) & 0x8000u);
-  const uint32_t exponent = (bits >> 23) & 0xFFu;
-  const uint32_t fraction = bits & 0x7FFFFFu;
-  if (exponent == 0xFF) return static_cast<uint16_t>(sign | 0x7C00u | (fraction != 0 ? 0x200u | (fraction >> 13) : 0u));
-  const uint64_t significand = exponent != 0 ? fraction | 0x800000u : fraction;
-  return static_cast<uint16_t>(sign | round_to_half(significand, static_cast<int>(exponent != 0 ? exponent : 1) - 150));
-}
-
-uint16_t f64_to_half(double value) {
-  const uint64_t bits = std::bit_cast<uint64_t>(value);
-  const auto sign = static_cast<uint16_t>((bits >> 48) & 0x8000u);
-  const uint64_t exponent = (bits >> 52) & 0x7FFu;
-  const uint64_t fraction = bits & 0xFFFFFFFFFFFFFu;
-  if (exponent == 0x7FF) return static_cast<uint16_t>(sign | 0x7C00u | (fraction != 0 ? 0x200u | (fraction >> 42) : 0u));
-  const uint64_t significand = exponent != 0 ? fraction | 0x10000000000000u : fraction;
-  return static_cast<uint16_t>(sign | round_to_half(significand, static_cast<int>(exponent != 0 ? exponent : 1) - 1075));
-}
+uint16_t f32_to_half(float value) { return to_half<uint32_t, 23>(std::bit_cast<uint32_t>(value)); }
+uint16_t f64_to_half(double value) { return to_half<uint64_t, 52>(std::bit_cast<uint64_t>(value)); }
 
 namespace {
 

@@ -206,10 +206,6 @@ bool swap_slots(Leaving& l, const PlanFrame& frame) {
   return good;
 }
 
-namespace {
-
-}  // namespace
-
 // Items of the live frame's stack: pops down to the lowest listed item, then puts back what stays and pushes what is new.
 void rebuild_stack(Leaving& l, const PlanFrame& frame, PyObject** scratch) {
   const int old_depth = hl_stack_depth(l.frame), new_depth = frame.stack_depth;
@@ -240,10 +236,6 @@ void rebuild_stack(Leaving& l, const PlanFrame& frame, PyObject** scratch) {
   for (int k = std::max(new_depth, lowest); k < old_depth; ++k) drop_later(l, scratch[k]);
 }
 
-namespace {
-
-}  // namespace
-
 void drop_old_values(Leaving& l) {
   if (l.dropped_count == 0 && l.activation->keep_begin == nullptr) return;
   PyObject* error = hl_has_exception(l.ts) ? PyErr_GetRaisedException() : nullptr;
@@ -254,10 +246,6 @@ void drop_old_values(Leaving& l) {
   hl_tracing_swap(l.ts, tracing);
   if (error != nullptr || hl_has_exception(l.ts)) PyErr_SetRaisedException(error);
 }
-
-namespace {
-
-}  // namespace
 
 // What the callback returns when an exception is set that was raised at `unit` of the live frame.
 PyObject* deliver(Leaving& l, int unit) {

@@ -19,7 +19,6 @@ namespace {
 constexpr int kMaxNested = 100;             // runs inside runs: C stack that the interpreter's own counters do not know of
 constexpr uint32_t kJudgedRuns = 256;       // so many runs ...
 constexpr uint64_t kWorthwhileCycles = 40;  // ... with less native code between them cost more than they save
-int nested = 0;                             // guarded by the GIL; of all threads together
 
 // The operands stay on the stack until the instruction has succeeded. A new row here needs one in run_operands().
 bool perform(HlFrame* frame, PyCodeObject* code, const HlInstr& in) {
@@ -141,7 +140,7 @@ int64_t run_instruction(ir::Activation* activation, int64_t exit_id) {
   ++c.runs;
   ++c.rt.stats.runs;
   const ExitPlan& plan = exit_plan(c.region, static_cast<uint32_t>(exit_id));
-  if (nested >= kMaxNested || hl_recursion_headroom(c.ts) < 100) {  // the interpreter does it (T26)
+  if (c.rt.nested_runs >= kMaxNested || hl_recursion_headroom(c.ts) < 100) {  // the interpreter does it (T26)
     c.result = leave(c.rt, c.ts, c.frame, c.region, static_cast<uint32_t>(exit_id), activation, c.inputs);
     return 0;
   }
@@ -156,9 +155,9 @@ int64_t run_instruction(ir::Activation* activation, int64_t exit_id) {
     return 0;
   }
   for (size_t k = 0; k < plan.slots.size(); ++k) put[k] = l.made[k];
-  ++nested;
+  ++c.rt.nested_runs;
   const int64_t goes_on = run_in_frame(c, l, put, block + size.made + size.boxes + size.dropped);
-  --nested;
+  --c.rt.nested_runs;
   c.resumed_at = __rdtsc();
   return goes_on;
 }
