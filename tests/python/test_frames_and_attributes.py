@@ -14,7 +14,6 @@ import weakref
 
 import numpy as np
 import pytest
-
 from need import needs_hotloop
 
 pytestmark = needs_hotloop

@@ -3,13 +3,14 @@
 Each test runs a script in a fresh process with hotloop enabled; the script asserts and prints "fine". Latencies are
 the least of several, since the machine that runs the tests may be busy; everything has a time limit.
 """
-import os
+import functools
 import signal
 import subprocess
 import sys
 import textwrap
 import time
 
+import child
 import pytest
 from need import needs_hotloop
 
@@ -46,16 +47,8 @@ native()
 """
 
 
-def script(text, timeout=60, arguments=(), **env):
-    full = PRELUDE + textwrap.dedent(text) + '\nprint("fine")\n'
-    return subprocess.run([sys.executable, "-X", "faulthandler", *arguments, "-c", full], capture_output=True, text=True,
-                          timeout=timeout, env=dict(os.environ, OMP_NUM_THREADS="1", **env))
-
-
-def fine(text, **options):
-    r = script(text, **options)
-    assert r.returncode == 0 and r.stdout.endswith("fine\n"), f"{r.returncode}\n{r.stdout}\n{r.stderr}"
-    return r
+script = functools.partial(child.run, PRELUDE, timeout=60, OMP_NUM_THREADS="1")
+fine = functools.partial(child.fine, PRELUDE, timeout=60, OMP_NUM_THREADS="1")
 
 
 def test_timer_signal_raises_within_50_ms_T9():

@@ -3,11 +3,10 @@
 Exactness of values is tested by the programs iterators.py and rows.py, in all modes of test_programs.py; here it is tested
 that native code did run, and what a program sees of iterators that it shares with a loop.
 """
-import os
-import subprocess
-import sys
+import functools
 import textwrap
 
+import child
 import pytest
 from need import needs_hotloop
 
@@ -27,11 +26,7 @@ def statuses(f):
 """
 
 
-def run(text, **env):
-    script = PRELUDE + textwrap.dedent(text) + '\nprint("fine")\n'
-    r = subprocess.run([sys.executable, "-X", "faulthandler", "-c", script], capture_output=True, text=True, timeout=120,
-                       env=dict(os.environ, **env))
-    assert r.returncode == 0 and r.stdout.endswith("fine\n"), f"{r.returncode}\n{r.stdout}\n{r.stderr}"
+run = functools.partial(child.fine, PRELUDE)
 
 
 LOOPS = {

@@ -6,10 +6,9 @@ Each function runs hot with hotloop and is compared with the interpreter.
 import math
 import time
 
+import hotloop
 import numpy as np
 import pytest
-
-import hotloop
 
 
 @pytest.fixture(autouse=True)

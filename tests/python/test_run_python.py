@@ -2,11 +2,10 @@
 
 Whether native code goes on or leaves, tracers, disable() in the middle, leaks. What programs see is compared in programs/run_python.py.
 """
-import os
-import subprocess
-import sys
-import textwrap
 
+import functools
+
+import child
 from need import needs_hotloop
 
 pytestmark = needs_hotloop
@@ -37,11 +36,7 @@ a = np.arange(20) * 0.5
 """
 
 
-def fine(text, **env):
-    script = PRELUDE + textwrap.dedent(text) + '\nprint("fine")\n'
-    r = subprocess.run([sys.executable, "-X", "faulthandler", "-c", script], capture_output=True, text=True, timeout=120,
-                       env=dict(os.environ, **env))
-    assert r.returncode == 0 and r.stdout.endswith("fine\n"), f"{r.returncode}\n{r.stdout}\n{r.stderr}"
+fine = functools.partial(child.fine, PRELUDE)
 
 
 def test_t23_native_code_goes_on():

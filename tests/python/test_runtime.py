@@ -3,11 +3,10 @@
 Each test runs a script in a fresh process; trap numbers of the design are in the names. What a program sees from outside
 (signals, threads, tools, leaks) is tested in test_in_the_way.py.
 """
-import os
-import subprocess
-import sys
-import textwrap
 
+import functools
+
+import child
 from need import needs_hotloop
 
 pytestmark = needs_hotloop
@@ -26,11 +25,7 @@ def refusals():
 """
 
 
-def fine(text, **env):
-    script = PRELUDE + textwrap.dedent(text) + '\nprint("fine")\n'
-    r = subprocess.run([sys.executable, "-X", "faulthandler", "-c", script], capture_output=True, text=True, timeout=120,
-                       env=dict(os.environ, **env))
-    assert r.returncode == 0 and r.stdout.endswith("fine\n"), f"{r.returncode}\n{r.stdout}\n{r.stderr}"
+fine = functools.partial(child.fine, PRELUDE)
 
 
 def test_t2_events_are_local_and_forward_jumps_are_silenced():

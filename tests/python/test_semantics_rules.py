@@ -11,11 +11,10 @@ import itertools
 import math
 import warnings
 
+import hotloop
 import numpy as np
 import pytest
 from test_semantics_table import exact, observe
-
-import hotloop
 
 f2, f4, f8, c8, c16 = np.float16, np.float32, np.float64, np.complex64, np.complex128
 i1, i2, i4, i8, u1, u2, u4, u8, b1 = np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64, np.bool

@@ -4,11 +4,10 @@ Traps that are about single accessors are tested in test_access_*.py, those abou
 those about signals, threads and tools in test_in_the_way.py. Each test runs a script in a fresh process; what the
 interpreter does is computed there first, with hotloop not yet on.
 """
-import os
-import subprocess
-import sys
-import textwrap
 
+import functools
+
+import child
 import pytest
 from need import needs_hotloop
 
@@ -30,10 +29,7 @@ def same(function, *args, calls=6, threshold=5, enters=True):
 """
 
 
-def fine(text, **env):
-    r = subprocess.run([sys.executable, "-X", "faulthandler", "-c", PRELUDE + textwrap.dedent(text) + '\nprint("fine")\n'],
-                       capture_output=True, text=True, timeout=120, env=dict(os.environ, **env))
-    assert r.returncode == 0 and r.stdout.endswith("fine\n"), f"{r.returncode}\n{r.stdout}\n{r.stderr}"
+fine = functools.partial(child.fine, PRELUDE)
 
 
 forced = pytest.mark.parametrize("env", [{}, {"HOTLOOP_FORCE_EXIT": "1:3"}], ids=["plain", "forced"])
