@@ -134,8 +134,7 @@ bool Recorder::learn_copies(State& before, const LoopContext& loop, Copies* copi
   for (const VarPair& pair : loop.copies) {
     const Sym a = chosen_form(fetch(before, pair.first)), b = chosen_form(fetch(before, pair.second));
     if (one_object(a, b) || (outermost && a.kind == b.kind && a.input != ir::kNone && b.input != ir::kNone)) continue;
-    std::erase(copies->assumed, pair);
-    copies->given_up.push_back(pair);
+    copies->give_up(pair);
     again = true;
   }
   for (const VarPair& pair : loop.found) {

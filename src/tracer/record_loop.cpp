@@ -87,10 +87,7 @@ Result<Ways> Recorder::emit_loop(State state, int header, int peels) {
     for (const VarRef& ref : std::exchange(copies.unnamed, {})) keep_object(state, ref, true);
     if (ways) continue;
     if (!loop.parted.empty()) {
-      for (const VarPair& pair : loop.parted) {
-        std::erase(copies.assumed, pair);
-        copies.given_up.push_back(pair);
-      }
+      for (const VarPair& pair : loop.parted) copies.give_up(pair);
       continue;
     }
     if (!loop.widen.empty()) {

@@ -62,6 +62,10 @@ class Recorder final : public Emit {
     std::vector<VarPair> given_up;
     std::vector<VarRef> unnamed;   // variables that need a pointer before the loop is built again
     bool peel = false;             // they are copies from the second trip on
+    void give_up(const VarPair& pair) {
+      std::erase(assumed, pair);
+      given_up.push_back(pair);
+    }
   };
   struct WalkedList {              // a list that a counted loop walks over: its length is looked at at every trip
     Sym list;

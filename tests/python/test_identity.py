@@ -183,6 +183,39 @@ LOOPS = {
             x = i
         return x is y, x
         """,
+    "what came in, or a constant, at two back edges": """
+        s, t = 0.0, 2.5
+        for i in range(n):
+            if i % 2:
+                t = s
+            else:
+                t = 1.5
+        return t, t is s
+        """,
+    "what came in, in an inner loop": """
+        u, t = n + 1000, 0
+        m = np.zeros(8)
+        for k in range(1, n):
+            for i, x in zip(range(8), m):
+                m[i] = t - x
+                t = u
+            t = k
+        return t, t is u, m.tolist()
+        """,
+    "one object until a handler changes one": """
+        a = np.arange(8.0)
+        m = np.arange(64.0).reshape(8, 8)
+        v = 0.0
+        for r in range(4):
+            for i, x in enumerate(a, 1):
+                u = x
+                try:
+                    for j in range(3):
+                        v = v % 1009 * m[i, 1]
+                except IndexError:
+                    u = 1e10
+        return x is u, type(x), type(u), x, u, v
+        """,
     "large ints": """
         x = y = 2 ** 40
         for i in range(n):
@@ -240,6 +273,7 @@ for name, body in LOOPS.items():
         got = [f(n) for n in (300, 301, 302, 303, 1, 2, 3)]
         if got != want: failed.append((name, got, want))
     if hotloop.stats()["entries"] == before: failed.append((name, "never entered"))
+    if "VerifierFailed" in hotloop.stats()["refusals"]: failed.append((name, "wrong IR"))
     hotloop.disable()
 for line in failed: print(line)
 print("end")
@@ -247,7 +281,8 @@ print("end")
 
 
 @pytest.mark.parametrize("threshold", [2, 150])
-@pytest.mark.parametrize("env", [{}, {"HOTLOOP_FORCE_EXIT": "3:5"}, {"HOTLOOP_BACKEND": "evaluator"}], ids=["plain", "forced", "evaluator"])
+@pytest.mark.parametrize("env", [{}, {"HOTLOOP_FORCE_EXIT": "3:5"}, {"HOTLOOP_BACKEND": "evaluator"}, {"HOTLOOP_VERIFY": "1"}],
+                         ids=["plain", "forced", "evaluator", "verify"])
 def test_t29_one_object_per_identity(env, threshold):
     check(LOOPS, env, threshold)
 

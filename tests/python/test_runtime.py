@@ -402,3 +402,18 @@ def test_t5_back_edges_that_take_turns_are_not_entries():
     assert f(flags, 20000) == int(flags.sum())
     assert compiled(f) and not refusals(), refusals()
     """)
+
+
+def test_registers_of_the_caller_come_back():
+    # Division wants fixed registers while a call's result is kept in another: what the register allocator moves out of the way must not
+    # end in a register of the caller.
+    fine("""
+    text = ["s = 0", "v = y", "w = x", "for i in range(60):", "    a[i % n] += w", "    s -= 1 .bit_length()", "    v, v = (v, v)"]
+    code = compile("\\n".join(text), "module", "exec")
+    hotloop.enable(threshold=2)
+    for k in range(30):
+        space = dict(n=9, a=np.arange(9.0), x=1.5, y=np.float64(2.5) + k)
+        exec(code, space)
+        assert (space["s"], space["v"], space["w"]) == (-60, 2.5 + k, 1.5)
+    assert hotloop.stats()["entries"] > 0
+    """, HOTLOOP_FORCE_EXIT="1:3")

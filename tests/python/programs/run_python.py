@@ -429,3 +429,23 @@ def case_recursion_error():
         down()
     except RecursionError as e:
         return str(e)
+
+
+def case_variables_that_are_not_bound_yet():
+    class R:
+        def __setattr__(self, name, value):
+            self.__dict__[name] = value
+
+    def f(o, a, n, when):
+        for k in range(3):
+            for i in range(n):
+                if a[i] > when:
+                    late = a[i] * 2.0
+                o.x = i
+        try:
+            return late, o.x
+        except UnboundLocalError as e:
+            return str(e), o.x
+
+    a = np.arange(N) % 9 * 0.5
+    return [f(R(), a, n, when) for n in (N, 2, N, 5, N) for when in (3.0, 9.0, 3.5, 0.5)]
