@@ -142,7 +142,7 @@ def test_classes_and_instances_are_not_kept_alive(hot):
                 self.data[i % 3] += 1
             return self.total
     s = Local()
-    assert compiled(hot, lambda: s.run(100), Local.run)
+    assert compiled(hot, lambda s=s: s.run(100), Local.run)
     gone = weakref.ref(s), weakref.ref(s.data)
     del s
     assert gone[0]() is None and gone[1]() is None
@@ -160,7 +160,7 @@ def test_class_is_not_kept_alive_by_another_loop(hot):
     class Local:
         total = 0
     s = Local()
-    assert compiled(hot, lambda: outside(s, 100), outside)
+    assert compiled(hot, lambda s=s: outside(s, 100), outside)
     gone = weakref.ref(Local)
     del s, Local
     gc.collect()

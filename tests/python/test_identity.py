@@ -280,7 +280,7 @@ print("end")
 """
 
 
-@pytest.mark.parametrize("threshold", [2, 150])
+@pytest.mark.parametrize("threshold", [2, pytest.param(150, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("env", [{}, {"HOTLOOP_FORCE_EXIT": "3:5"}, {"HOTLOOP_BACKEND": "evaluator"}, {"HOTLOOP_VERIFY": "1"}],
                          ids=["plain", "forced", "evaluator", "verify"])
 def test_t29_one_object_per_identity(env, threshold):

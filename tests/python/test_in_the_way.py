@@ -76,6 +76,7 @@ def test_timer_signal_raises_within_50_ms_T9():
     """)
 
 
+@pytest.mark.slow
 def test_handler_sees_consistent_variables_and_loop_goes_on():
     fine("""
     def total(n):
@@ -143,6 +144,7 @@ def test_ctrl_c_without_handler_in_program():
         p.kill()
 
 
+@pytest.mark.slow
 def test_other_threads_make_progress():
     fine("""
     ticks = []
@@ -216,7 +218,7 @@ def test_exception_set_from_another_thread():
     """)
 
 
-@pytest.mark.parametrize("flag", ["global_name", "array_element", "list_element", "closure_cell"])
+@pytest.mark.parametrize("flag", ["global_name", *(pytest.param(f, marks=pytest.mark.slow) for f in ("array_element", "list_element", "closure_cell"))])
 def test_flag_set_by_another_thread_is_seen(flag):
     fine("""
     stop = False
@@ -262,6 +264,7 @@ def test_flag_set_by_another_thread_is_seen(flag):
     """ % flag)
 
 
+@pytest.mark.slow
 def test_sampling_profiler_in_a_thread_sees_moving_consistent_frames():
     fine("""
     def total(n):
@@ -335,6 +338,7 @@ def test_line_events_switched_on_by_another_thread_T8():
     """)
 
 
+@pytest.mark.slow
 def test_settrace_of_all_threads_from_another_thread():
     fine("""
     class Stop(Exception): pass

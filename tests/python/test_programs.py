@@ -1,6 +1,7 @@
 """Every program of the corpus, in several modes, against the plain interpreter.
 
-One child process per mode runs everything (and one more for the reference); each test looks at its case.
+One child process per mode runs everything (and one more for the reference); each test looks at its case. Of the
+mode with long loops, two processes: the programs that quick runs keep, and the rest.
 Modes: the default threshold with loops long enough for it, threshold 2 with short loops, forced exits with
 several seeds, the reference evaluator instead of machine code, the oldest instruction set.
 """
@@ -28,6 +29,8 @@ MODES = {
     "t8": harness.jit_mode("t8", SHORT, 8),
 }
 QUICK = {"default", "t2", "force-1:7"}
+# With long loops, quick runs keep these.
+QUICK_LONG = {"kernels", "after_loop", "lists", "iterators", "flow", "type_changes", "numpy_scalar_warnings", "run_python"}
 CALLS = 3
 
 
@@ -54,29 +57,41 @@ LABELS = case_labels()
 _results = {}
 
 
-def outcome(mode):
-    """(differences by label, hotloop's result), run once per mode."""
-    if mode not in _results:
-        _results[mode] = harness.check(corpus_jobs(), MODES[mode], timeout=60)
-    return _results[mode]
+def kept(mode, name):
+    """Whether quick runs keep the program in this mode."""
+    return mode in QUICK and (mode != "default" or name in QUICK_LONG)
 
 
-def mode_params():
-    return [pytest.param(m, marks=() if m in QUICK else pytest.mark.slow) for m in MODES]
+def outcome(mode, quick):
+    """(differences by label, hotloop's result) of the programs that quick runs keep, or of the others; run once."""
+    if (mode, quick) not in _results:
+        jobs = [job for job in corpus_jobs() if kept(mode, job["name"]) == quick]
+        _results[mode, quick] = harness.check(jobs, MODES[mode], timeout=60)
+    return _results[mode, quick]
 
 
-def check(mode, chosen):
-    diffs, jit = outcome(mode)
+def parts():
+    """Parameters (mode, quick) for all that `outcome` knows."""
+    found = dict.fromkeys((mode, kept(mode, job["name"])) for mode in MODES for job in corpus_jobs())
+    return [pytest.param(*part, marks=() if part[1] else pytest.mark.slow, id=part[0] + ("" if part[1] else "-slow")) for part in found]
+
+
+def case_params():
+    pairs = [(label, mode) for label in LABELS for mode in sorted(QUICK)]
+    return [pytest.param(label, mode, marks=() if kept(mode, label.split("::")[0]) else pytest.mark.slow) for label, mode in pairs]
+
+
+def check(mode, name, chosen):
+    diffs, jit = outcome(mode, kept(mode, name))
     mine = {k: v for k, v in diffs.items() if chosen(k)}
     assert not mine, "\n" + harness.report(mine)
     return jit
 
 
 @needs_hotloop
-@pytest.mark.parametrize("mode", sorted(QUICK))
-@pytest.mark.parametrize("label", LABELS)
+@pytest.mark.parametrize("label, mode", case_params())
 def test_case(label, mode):
-    jit = check(mode, lambda k: k.split("#")[0] == label)
+    jit = check(mode, label.split("::")[0], lambda k: k.split("#")[0] == label)
     assert label in jit.cases, "the case did not run"
 
 
@@ -85,15 +100,15 @@ def test_case(label, mode):
 @pytest.mark.parametrize("mode", sorted(set(MODES) - QUICK))
 @pytest.mark.parametrize("name", [j["name"] for j in corpus_jobs()])
 def test_program(name, mode):
-    jit = check(mode, lambda k: k.split("::")[0] == name)
+    jit = check(mode, name, lambda k: k.split("::")[0] == name)
     assert any(k.startswith(name + "::") for k in jit.cases), "no case ran"
 
 
 @needs_hotloop
-@pytest.mark.parametrize("mode", mode_params())
-def test_nothing_else(mode):
+@pytest.mark.parametrize("mode, quick", parts())
+def test_nothing_else(mode, quick):
     """No accident outside the cases: imports, between cases, at exit."""
-    diffs, _ = outcome(mode)
+    diffs, _ = outcome(mode, quick)
     other = {k: v for k, v in diffs.items() if k.split("#")[0] not in LABELS}
     assert not other, "\n" + harness.report(other)
 
@@ -105,7 +120,7 @@ def entered(jit):
 @needs_hotloop
 def test_native_code_is_entered():
     """Most of the corpus does run native code: a harness that compares two interpreters proves nothing."""
-    _, jit = outcome("t2")
+    _, jit = outcome("t2", True)
     ran = entered(jit)
     missing = [x for x in LABELS if x.startswith("kernels::") and x not in ran]
     assert len(ran) >= 0.6 * len(LABELS), f"only {len(ran)} of {len(LABELS)} cases entered native code"
@@ -113,17 +128,17 @@ def test_native_code_is_entered():
 
 
 @needs_hotloop
-@pytest.mark.parametrize("mode", [p for p in mode_params() if p.values[0].startswith("force")])
-def test_exits_are_forced(mode):
-    _, jit = outcome(mode)
+@pytest.mark.parametrize("mode, quick", [p for p in parts() if p.values[0].startswith("force")])
+def test_exits_are_forced(mode, quick):
+    _, jit = outcome(mode, quick)
     assert jit.total.get("exits_forced", 0) > 100, jit.total
 
 
 @needs_hotloop
-@pytest.mark.parametrize("mode", mode_params())
-def test_compiler_agrees_with_itself(mode):
+@pytest.mark.parametrize("mode, quick", parts())
+def test_compiler_agrees_with_itself(mode, quick):
     """No recording fails the verifier, nothing that passed it fails in the back end."""
-    _, jit = outcome(mode)
+    _, jit = outcome(mode, quick)
     names = ("refusals.VerifierFailed", "refusals.CodegenFailed")
     bad = sorted({k.split("#")[0] for k, s in jit.stats.items() if any(s.get(n) for n in names)})
     assert not bad, f"{len(bad)} cases: {bad}"

@@ -19,10 +19,10 @@ def fuzz(*arguments, **environment):
 
 
 @needs_hotloop
-@pytest.mark.parametrize("count", [60, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [20, pytest.param(1000, marks=pytest.mark.slow)])
 def test_random_programs(count, tmp_path):
     """1000 take about a minute on two cores."""
-    done = fuzz("--seed", FIRST + (count == 60), "--count", count, "--least", 0.75, "--modes", "t2,forced,default,evaluator", "--json", tmp_path / "statistics.json")
+    done = fuzz("--seed", FIRST + (count == 20), "--count", count, "--least", 0.75, "--modes", "t2,forced,default,evaluator", "--json", tmp_path / "statistics.json")
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
     assert done.stdout.endswith(f"{count} passed, 0 failed\n")
     # A run that compiled little would prove little.
@@ -34,6 +34,7 @@ def test_random_programs(count, tmp_path):
 
 
 @needs_hotloop
+@pytest.mark.slow
 def test_a_wrong_result_is_found_and_made_small():
     done = fuzz("--seed", 1, "--count", 12, "--modes", "t2", "--shrink", 1, HOTLOOP_FUZZ_WRONG=" % 1009")
     assert done.returncode == 1 and done.stdout.endswith(" failed\n") and not done.stdout.endswith(" 0 failed\n"), done.stdout + done.stderr

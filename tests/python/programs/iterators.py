@@ -2,6 +2,7 @@
 import numpy as np
 
 N = TRIPS
+M = min(N, 300)  # for nests whose trips are a square
 
 
 def floats(n=N):
@@ -201,7 +202,7 @@ def case_reversed_range():
 
 def case_reversed_inner():
     t = 0
-    for n in range(N):
+    for n in range(M):
         for i in reversed(range(n)):
             t = (t * 3 + i) % 10007
         for i in reversed(range(n, -n, -3)):
@@ -328,11 +329,11 @@ def case_iterator_advanced_inside():
 
 
 def case_inner_iterators_left_early():
-    a = np.arange(N)
+    a = np.arange(M)
     s = 0
-    for k in range(N):
-        for i, (x, y) in enumerate(zip(a, range(k, N))):
-            if x + y > N:
+    for k in range(M):
+        for i, (x, y) in enumerate(zip(a, range(k, M))):
+            if x + y > M:
                 break
             s += i
         else:
@@ -350,9 +351,9 @@ def total(pairs, limit):
 
 
 def case_iterator_as_argument():
-    a = np.arange(N)
+    a = np.arange(M)
     out = []
-    for limit in range(N):
+    for limit in range(M):
         it = enumerate(a)
         out.append(int(total(it, limit)))
         out.append(len(list(it)))
@@ -360,9 +361,9 @@ def case_iterator_as_argument():
 
 
 def case_iterator_straight_as_argument():
-    a = np.arange(N)
+    a = np.arange(M)
     s = 0
-    for limit in range(N):
+    for limit in range(M):
         s += total(enumerate(a), limit)
     return s
 

@@ -53,7 +53,7 @@ def case_reversed():
 
 
 def case_inner():
-    a = floats()
+    a = floats()[:200]
     t = (1, 2, 3)
     s = 0.0
     for k in range(N):
