@@ -91,6 +91,15 @@ void Emitter::emit_Mul(const Op& op) {
   else int_mul_op(op);
 }
 
+void Emitter::emit_MulHi(const Op& op) {
+  Gp high = temp_gp(), low = temp_gp();
+  move_gp(low, gp(op.operands[0]));
+  Gp factor = sgp(op.operands[1]);
+  if (is_signed(op.type)) cc_.imul(high, low, factor);
+  else cc_.mul(high, low, factor);
+  move_gp(result_gp(op), high);
+}
+
 void Emitter::emit_And(const Op& op) { int_arith(op, I::kIdAnd, true); }
 void Emitter::emit_Or(const Op& op) { int_arith(op, I::kIdOr, true); }
 void Emitter::emit_Xor(const Op& op) { int_arith(op, I::kIdXor, true); }

@@ -197,6 +197,13 @@ Flow Machine::run_Const(const Op& op) {
 Flow Machine::run_Add(const Op& op) { return over_numbers(op, BINARY(static_cast<UnsignedOf<T>>(a) + static_cast<UnsignedOf<T>>(b)), BINARY(sse_add(a, b))); }
 Flow Machine::run_Sub(const Op& op) { return over_numbers(op, BINARY(static_cast<UnsignedOf<T>>(a) - static_cast<UnsignedOf<T>>(b)), BINARY(sse_sub(a, b))); }
 Flow Machine::run_Mul(const Op& op) { return over_numbers(op, BINARY(wrapping_mul(a, b)), BINARY(sse_mul(a, b))); }
+Flow Machine::run_MulHi(const Op& op) {
+  return over_ints(op, [&](auto tag) {
+    using T = T_OF(tag);
+    using Product = std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>;
+    return static_cast<T>(static_cast<Product>(get<T>(op, 0)) * static_cast<Product>(get<T>(op, 1)) >> (8 * sizeof(T)));
+  });
+}
 Flow Machine::run_Div(const Op& op) { return over_floats(op, BINARY(sse_div(a, b))); }
 Flow Machine::run_Neg(const Op& op) { return over_numbers(op, UNARY(-static_cast<UnsignedOf<T>>(a)), UNARY(-a)); }
 Flow Machine::run_Abs(const Op& op) {
@@ -317,6 +324,7 @@ Flow Machine::run_Call(const Op& op) {
   HL_CALL("l(d)", int64_t, double)
   HL_CALL("l(l)", int64_t, int64_t)
   HL_CALL("l(ll)", int64_t, int64_t, int64_t)
+  HL_CALL("l(lll)", int64_t, int64_t, int64_t, int64_t)
   HL_CALL("b(ll)", bool, int64_t, int64_t)
 #undef HL_CALL
   broken(op, "unknown signature");

@@ -76,6 +76,31 @@ int64_t int_factorial(int64_t n) { return n < 0 || n > 20 ? -1 : int_perm(n, n);
 int64_t bit_length(int64_t n) { return 64 - std::countl_zero(magnitude(n)); }
 int64_t bit_count(int64_t n) { return std::popcount(magnitude(n)); }
 
+// The remainder of a 128-bit number by an unsigned 64-bit one, floored; most of them are 64 bits really.
+int64_t wide_mod_u(int64_t low, int64_t high, int64_t modulus) {
+  const auto m = static_cast<uint64_t>(modulus);
+  if (m == 0) return 0;  // not asked for
+  if (high == 0) return static_cast<int64_t>(static_cast<uint64_t>(low) % m);
+  const auto value = static_cast<unsigned __int128>(static_cast<uint64_t>(high)) << 64 | static_cast<uint64_t>(low);
+  return static_cast<int64_t>(static_cast<uint64_t>(value % m));
+}
+int64_t wide_mod(int64_t low, int64_t high, int64_t modulus) {
+  if (high >= 0) return wide_mod_u(low, high, modulus);
+  // floor: -1 - n is not negative, and n mod m = m - 1 - (-1 - n) mod m.
+  return static_cast<int64_t>(static_cast<uint64_t>(modulus) - 1 - static_cast<uint64_t>(wide_mod_u(~low, ~high, modulus)));
+}
+
+int64_t power_mod(int64_t base, int64_t exponent, int64_t modulus) {
+  if (exponent < 0 || modulus <= 0) return -1;
+  const auto m = static_cast<uint64_t>(modulus);
+  uint64_t power = static_cast<uint64_t>(wide_mod(base, base >> 63, modulus)), result = 1 % m;
+  for (auto bits = static_cast<uint64_t>(exponent); bits != 0; bits >>= 1) {
+    if ((bits & 1) != 0) result = static_cast<uint64_t>(static_cast<unsigned __int128>(result) * power % m);
+    power = static_cast<uint64_t>(static_cast<unsigned __int128>(power) * power % m);
+  }
+  return static_cast<int64_t>(result);
+}
+
 // round(x, digits) of a finite float: the shortest way through the correctly rounded decimal, half to even, as CPython's is.
 double round_decimal(double x, int64_t digits) {
   if (!std::isfinite(x) || digits < 0 || digits > 300) return std::numeric_limits<double>::quiet_NaN();
@@ -125,6 +150,9 @@ void add_math_helpers(HelperTable* table) {
   set(HelperId::IntFactorial, int_factorial);
   set(HelperId::BitLength, bit_length);
   set(HelperId::BitCount, bit_count);
+  set(HelperId::WideMod, wide_mod);
+  set(HelperId::WideModU, wide_mod_u);
+  set(HelperId::PowerMod, power_mod);
   set(HelperId::RoundDecimal, round_decimal);
   set(HelperId::MathLdexp, load_exponent);
   set(HelperId::MathFrexp, fraction_of);

@@ -45,6 +45,8 @@ bool type_allowed(OpCode code, Type type) {
     case OpCode::Add: case OpCode::Sub: case OpCode::Mul: case OpCode::Neg: case OpCode::Abs:
     case OpCode::FloorDiv: case OpCode::FloorMod:
       return is_int(type) || is_float(type);
+    case OpCode::MulHi:
+      return type == Type::I64 || type == Type::U64;
     case OpCode::Div: case OpCode::Sqrt: case OpCode::Floor: case OpCode::Ceil: case OpCode::Trunc:
     case OpCode::Rint: case OpCode::Copysign: case OpCode::IsFinite: case OpCode::FCheck:
       return is_float(type);

@@ -61,6 +61,35 @@ bool unbox_int(PyObject* object, int64_t* part) {
   return overflow == 0;
 }
 
+bool unbox_u64(PyObject* object, int64_t* part) {
+  if (Py_TYPE(object) != &PyLong_Type) return false;
+  int overflow = 0;
+  *part = PyLong_AsLongLongAndOverflow(object, &overflow);
+  if (overflow == 0) return *part >= 0;
+  if (overflow < 0) return false;
+  const unsigned long long value = PyLong_AsUnsignedLongLong(object);
+  if (value == static_cast<unsigned long long>(-1) && PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    return false;
+  }
+  *part = static_cast<int64_t>(value);
+  return true;
+}
+
+// high * 2^64 + low
+PyObject* box_128(const int64_t* parts, bool with_sign) {
+  PyObject* low = PyLong_FromUnsignedLongLong(static_cast<unsigned long long>(parts[0]));
+  PyObject* high = with_sign ? PyLong_FromLongLong(parts[1]) : PyLong_FromUnsignedLongLong(static_cast<unsigned long long>(parts[1]));
+  PyObject* count = PyLong_FromLong(64);
+  PyObject* shifted = low != nullptr && high != nullptr && count != nullptr ? PyNumber_Lshift(high, count) : nullptr;
+  PyObject* object = shifted != nullptr ? PyNumber_Or(shifted, low) : nullptr;
+  Py_XDECREF(low);
+  Py_XDECREF(high);
+  Py_XDECREF(count);
+  Py_XDECREF(shifted);
+  return object;
+}
+
 // start, stop, step of a range object are its only members; their places are in the type.
 bool unbox_range(PyObject* object, int64_t* parts) {
   if (Py_TYPE(object) != &PyRange_Type) return false;
@@ -116,6 +145,9 @@ PyObject* box(PyKind kind, const int64_t* parts) {
     case PyKind::None_: return Py_NewRef(Py_None);
     case PyKind::Bool: return Py_NewRef(parts[0] != 0 ? Py_True : Py_False);
     case PyKind::Int: return PyLong_FromLongLong(parts[0]);
+    case PyKind::IntU64: return PyLong_FromUnsignedLongLong(static_cast<unsigned long long>(parts[0]));
+    case PyKind::Int128: return box_128(parts, true);
+    case PyKind::IntU128: return box_128(parts, false);
     case PyKind::Float: return PyFloat_FromDouble(as_f64(parts[0]));
     case PyKind::Complex: return PyComplex_FromDoubles(as_f64(parts[0]), as_f64(parts[1]));
     case PyKind::NpBool: return Py_NewRef(parts[0] != 0 ? PyArrayScalar_True : PyArrayScalar_False);
@@ -148,6 +180,7 @@ bool unbox(PyKind kind, PyObject* object, int64_t* parts) {
     case PyKind::None_: return object == Py_None;
     case PyKind::Bool: parts[0] = object == Py_True; return object == Py_True || object == Py_False;
     case PyKind::Int: return unbox_int(object, parts);
+    case PyKind::IntU64: return unbox_u64(object, parts);
     case PyKind::Char:
       if (!PyUnicode_CheckExact(object) || PyUnicode_GET_LENGTH(object) != 1) return false;
       parts[0] = PyUnicode_READ_CHAR(object, 0);

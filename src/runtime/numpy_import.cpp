@@ -32,6 +32,9 @@ void fill_types() {
   set(PyKind::None_, Py_TYPE(Py_None));
   set(PyKind::Bool, &PyBool_Type);
   set(PyKind::Int, &PyLong_Type);
+  set(PyKind::IntU64, &PyLong_Type);
+  set(PyKind::Int128, &PyLong_Type);
+  set(PyKind::IntU128, &PyLong_Type);
   set(PyKind::Float, &PyFloat_Type);
   set(PyKind::Complex, &PyComplex_Type);
   set(PyKind::NpBool, &PyBoolArrType_Type);

@@ -1,6 +1,7 @@
 // Models of builtins on numbers: abs min max int float bool complex len range round divmod pow (SEMANTICS D2.3, D2.4).
 #include "tracer/models.h"
 #include "tracer/semantics_text.h"
+#include "tracer/semantics_wide.h"
 
 #include <string>
 
@@ -43,6 +44,13 @@ Result<Sym> extreme(Emit& e, const ModelCall& call, CompareOp better) {
 // A float as a Python int: the integral value t must fit 64 bits (NaN and inf raise: leave).
 Result<Sym> integral(Emit& e, ValueId t) { return make_sym(e, PyKind::Int, float_to_int(e, t, Type::F64, Type::I64, ExitReason::Domain)); }
 
+// An integer scalar or a bool as a Python int.
+Sym int_of_np(Emit& e, const Sym& a) {
+  Sym s = make_sym(e, PyKind::Int, int_value(e, a));
+  const Type type = part_type(a.kind);
+  return is_signed(type) ? s : ranged(s, type == Type::U64 ? static_cast<uint64_t>(INT64_MAX) : int_range(type).hi);
+}
+
 }  // namespace
 
 Result<Sym> model_abs(Emit& e, const ModelCall& call) {
@@ -67,10 +75,11 @@ Result<Sym> model_max(Emit& e, const ModelCall& call) { return extreme(e, call, 
 Result<Sym> model_int(Emit& e, const ModelCall& call) {
   if (call.args.empty()) return make_sym(e, PyKind::Int, e.b().const_i64(0));
   const Sym& a = call.args[0];
-  if (a.kind == PyKind::Int) return a;
+  if (a.kind == PyKind::Int || a.kind == PyKind::IntU64) return a;
+  if (a.kind == PyKind::NpUint64) return make_sym(e, PyKind::IntU64, a.v[0]);
   if (!is_real_number(a.kind)) return unsupported(e, "int()", a);
   if (is_float(part_type(a.kind))) return integral(e, to_f64(e, a));
-  return make_sym(e, PyKind::Int, int_value(e, a));
+  return int_of_np(e, a);
 }
 
 Result<Sym> model_float(Emit& e, const ModelCall& call) {
@@ -189,7 +198,17 @@ Result<Sym> model_divmod(Emit& e, const ModelCall& call) {
   return make_tuple({*q, *r});
 }
 
-Result<Sym> model_pow(Emit& e, const ModelCall& call) { return binary(e, BinaryOp::kPower, call.args[0], call.args[1]); }
+// pow(a, b, m) of ints: negative exponents, and what is not a positive modulus, leave.
+Result<Sym> model_pow(Emit& e, const ModelCall& call) {
+  if (call.args.size() == 2 || call.args[2].kind == PyKind::None_) return binary(e, BinaryOp::kPower, call.args[0], call.args[1]);
+  for (const Sym& s : call.args) {
+    if (!is_py_int_like(s.kind)) return unsupported(e, "pow() with a modulus", s);
+  }
+  ir::Builder& ir = e.b();
+  ValueId r = ir.call(ir::HelperId::PowerMod, {to_i64(e, call.args[0]), to_i64(e, call.args[1]), to_i64(e, call.args[2])});
+  ir.guard(ir.binary(OpCode::Ge, Type::I64, r, ir.const_i64(0)), ExitReason::Domain, e.before());
+  return make_sym(e, PyKind::Int, r);
+}
 
 // ---------------------------------------------------------------------------------------------------- methods of numbers
 
@@ -223,7 +242,8 @@ Result<Sym> model_bits(Emit& e, const ModelCall& call) {
 Result<Sym> model_item(Emit& e, const ModelCall& call) {
   const Sym& a = call.args[0];
   if (a.kind == PyKind::NpBool) return make_bool(e, a.v[0]);
-  if (is_np_int(a.kind)) return make_sym(e, PyKind::Int, int_value(e, a));
+  if (a.kind == PyKind::NpUint64) return make_sym(e, PyKind::IntU64, a.v[0]);
+  if (is_np_int(a.kind)) return int_of_np(e, a);
   if (is_np_real_float(a.kind)) return make_sym(e, PyKind::Float, to_f64(e, a));
   if (!is_np_complex(a.kind)) return unsupported(e, "item()", a);
   ComplexParts z = to_complex(e, a);

@@ -283,6 +283,7 @@ Result<Sym> model_np_scalar(Emit& e, const ModelCall& call) {
   }
   if (!is_real_number(a.kind)) return unsupported(e, "NumPy scalar type", a);
   if (is_int(type)) {
+    if (a.kind == PyKind::IntU64 && type == Type::U64) return make_sym(e, kind, a.v[0]);
     if (is_float(from)) return make_sym(e, kind, float_to_int(e, a.v[0], from, type, ExitReason::Domain));
     IntRange range = int_range(type);
     int64_t hi = range.hi > static_cast<uint64_t>(INT64_MAX) ? INT64_MAX : static_cast<int64_t>(range.hi);

@@ -120,6 +120,7 @@ Sym Recorder::entry_value(ir::Slot slot, PyObject* value, bool any_type) {
     bool text = slot.kind == ir::SlotKind::kSeqArray || text_slots_.count(key) != 0;
     if (text && PyUnicode_CheckExact(value) && PyUnicode_IS_COMPACT_ASCII(value)) input.kind = PyKind::Str;
     if (input.kind == PyKind::Object && !any_type && compared_by_identity(value) && !known_by_code(value, slot)) input.kind = PyKind::Const;
+    if (input.kind == PyKind::Int && u64_slots_.count(key) != 0) input.kind = PyKind::IntU64;
     if (input.kind == PyKind::Array) input.array_type = s.array_type = function_->intern_array_type(array_type);
     if (input.kind == PyKind::Object) {
       if (auto why = why_object(value)) object_inputs_.emplace(static_cast<uint32_t>(function_->inputs.size()), std::move(*why));
@@ -271,11 +272,13 @@ void Recorder::compact_snapshots() {
 Result<std::unique_ptr<ir::Function>> record_region(const RecordRequest& request) {
   std::set<std::string> stored_names;
   std::set<std::pair<int, uint32_t>> text_slots;
+  std::set<std::pair<int, uint32_t>> u64_slots;
   bool no_runs = false;
   for (int attempt = 0;; ++attempt) {
     Recorder recorder(request);
     recorder.stored_names() = stored_names;
     recorder.text_slots() = text_slots;
+    recorder.u64_slots() = u64_slots;
     recorder.no_runs() = no_runs;
     auto made = recorder.record();
     if (made) return made;
@@ -285,6 +288,7 @@ Result<std::unique_ptr<ir::Function>> record_region(const RecordRequest& request
     }
     stored_names = recorder.stored_names();
     text_slots = recorder.text_slots();
+    u64_slots = recorder.u64_slots();
     no_runs = recorder.no_runs();
   }
 }

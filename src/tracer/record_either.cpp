@@ -102,6 +102,11 @@ bool Recorder::fits_form(const Sym& s, const Sym& like) { return fits(s, like); 
 std::optional<Sym> Recorder::common_form(const Sym& a, const Sym& b) {
   if (fits(b, a)) return a;
   if (fits(a, b)) return b;
+  if (becomes_u64(a, b) || becomes_u64(b, a)) {  // as_u64 makes the Int one before it is coerced
+    Sym x = a, y = b;
+    x.kind = y.kind = PyKind::IntU64;
+    return common_form(x, y);
+  }
   if (a.kind == b.kind && !a.items && !b.items && (a.obj != ir::kNoValue || b.obj != ir::kNoValue)) {  // both sure is the same shape
     Sym s = a.obj != ir::kNoValue ? a : b;
     s.sure = false;

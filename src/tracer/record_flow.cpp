@@ -141,9 +141,11 @@ Result<bool> Recorder::check_latch(State& state, LoopContext& loop) {
       continue;
     }
     came = resolve(ref, came);
+    if (becomes_u64(came, had)) came = as_u64(came, snapshot_at_place(state, latch));
     if (fits_form(came, had)) continue;
     // The same number, of which it is known or not which object it is.
-    bool object_only = came.kind == had.kind && !came.items && (came.obj != ir::kNoValue || had.obj != ir::kNoValue);
+    bool u64_only = becomes_u64(had, came);
+    bool object_only = u64_only || (came.kind == had.kind && !came.items && (came.obj != ir::kNoValue || had.obj != ir::kNoValue));
     bool may_widen = (object_only || !is_live(head, ref, latch) || (!outermost && !loop.may_peel)) && common_form(had, came).has_value();
     if (may_widen) {
       loop.widen.emplace_back(ref, came);
@@ -179,6 +181,8 @@ Result<Ways> Recorder::run_block(State state, int block, int first) {
     current_info_ = state.top().info;
     current_unit_ = in.unit;
     current_op_unit_ = in.op_unit;
+    current_instr_ = k;
+    current_last_ = body.last;
     before_ = ir::kNoSnapshot;
     builder_.set_line(line_here());
     if (asks_for_objects(state)) before();  // emits ops: they must stand in front of whatever the instruction does
@@ -188,10 +192,16 @@ Result<Ways> Recorder::run_block(State state, int block, int first) {
       if (*sides) return std::move(**sides);
     }
     bool last = k == body.last;
+    narrow_for(state, in, last);
     if (last && (in.target >= 0 || in.op == HL_RETURN_VALUE || in.op == HL_RETURN_CONST)) return end_block(std::move(state), in, block);
     auto done = step(state, in);
     if (!done) return done.refusal();
     if (*done == Step::kEnded) return Ways{};
+  }
+  if (!body.next.empty()) {  // control falls into the next block: as before its first instruction
+    current_unit_ = map.blocks()[static_cast<size_t>(body.next[0])].unit;
+    before_ = ir::kNoSnapshot;
+    narrow_all(state);
   }
   return follow(std::move(state), block, body.next.empty() ? kNoBlock : body.next[0]);
 }

@@ -94,7 +94,12 @@ Result<Ways> Recorder::emit_loop(State state, int header, int peels) {
       normalise(state);
       for (const auto& [ref, came] : loop.widen) {
         auto form = common_form(fetch(state, ref), came);
-        if (form) at(state, ref) = coerce(at(state, ref), *form);
+        if (!form) continue;
+        if (becomes_u64(at(state, ref), *form)) {
+          if (want_u64_input(at(state, ref))) return refuse(RefusalReason::kTypeChange, "");
+          at(state, ref) = as_u64(at(state, ref), snapshot_at(state, first_instr(info, header).unit));
+        }
+        at(state, ref) = coerce(at(state, ref), *form);
       }
     }
     if (!loop.grow.empty() || !loop.widen.empty()) {

@@ -170,6 +170,17 @@ bool Recorder::mismatch(Way& a, Way& b, VarRef* which) {
   return false;
 }
 
+// Makes an Int of one way an IntU64, in the current block; where it is negative the way leaves.
+void Recorder::make_u64(Ways& ways, size_t k, const VarRef& ref) {
+  Way& way = ways[k];
+  Sym& s = at(way.state, ref);
+  ValueId bad = builder_.binary(ir::OpCode::Lt, ir::Type::I64, s.v[0], builder_.const_i64(0));
+  if (ways.size() > 1) bad = builder_.binary(ir::OpCode::And, ir::Type::I1, bad, flag_value(ways, way.place));
+  exit_if(bad, ExitReason::TypeChange, snapshot_at_place(way.state, way.place));
+  s.kind = PyKind::IntU64;
+  s.v[0] = builder_.conv(ir::Type::U64, s.v[0]);
+}
+
 // Where two arms bring a variable to one place in different forms, it becomes an Either; where that cannot be, the arm leaves that
 // differs from the head of the enclosing loop.
 void Recorder::settle_mismatches(ir::Op* op, Ways* a, Ways* b) {
@@ -185,8 +196,10 @@ void Recorder::settle_mismatches(ir::Op* op, Ways* a, Ways* b) {
     auto form = common_form(sa, sb);
     if (form) {
       builder_.set_block(op->blocks[0]);
+      if (becomes_u64(sa, *form)) make_u64(*a, k, ref);
       sa = coerce(sa, *form);
       builder_.set_block(op->blocks[1]);
+      if (becomes_u64(sb, *form)) make_u64(*b, static_cast<size_t>(other - b->data()), ref);
       sb = coerce(sb, *form);
       continue;
     }

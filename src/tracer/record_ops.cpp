@@ -198,7 +198,7 @@ Result<Recorder::Step> Recorder::step_operator(State& state, const HlInstr& in) 
   int taken = 1;
   switch (in.op) {
     case HL_BINARY:
-      r = binary(*this, static_cast<BinaryOp>(in.arg), peek(state, 2), top);
+      r = binary_operation(state, static_cast<BinaryOp>(in.arg), peek(state, 2), top);
       taken = 2;
       break;
     case HL_COMPARE:
@@ -210,9 +210,9 @@ Result<Recorder::Step> Recorder::step_operator(State& state, const HlInstr& in) 
       r = identity(*this, peek(state, 2), top, in.arg2 == 1);
       taken = 2;
       break;
-    case HL_UNARY_NEGATIVE: r = unary(*this, UnaryOp::kNegative, top); break;
+    case HL_UNARY_NEGATIVE: r = unary_operation(state, UnaryOp::kNegative, top); break;
     case HL_UNARY_POSITIVE: r = unary(*this, UnaryOp::kPositive, top); break;
-    case HL_UNARY_INVERT: r = unary(*this, UnaryOp::kInvert, top); break;
+    case HL_UNARY_INVERT: r = unary_operation(state, UnaryOp::kInvert, top); break;
     case HL_UNARY_NOT: r = unary(*this, UnaryOp::kNot, top); break;
     default: r = as_bool(top); break;  // TO_BOOL
   }

@@ -83,6 +83,7 @@ Sym rebuild(const Sym& s, const std::vector<ir::ValueId>& parts, size_t* at, uin
   if (s.obj != ir::kNoValue) out.obj = parts[(*at)++];
   out.sure = s.sure;
   out.sample = s.sample;
+  if (s.kind == PyKind::Int128 || s.kind == PyKind::IntU128) out.range = s.range;  // of other ints it is a fact about this one value
   if (s.items) {
     out.items = std::make_shared<std::vector<Sym>>();
     for (const Sym& item : *s.items) out.items->push_back(rebuild(item, parts, at, next_box));

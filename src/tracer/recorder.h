@@ -52,6 +52,7 @@ class Recorder final : public Emit {
   bool wants_restart() const { return wants_restart_; }
   std::set<std::string>& stored_names() { return stored_names_; }
   std::set<std::pair<int, uint32_t>>& text_slots() { return text_slots_; }
+  std::set<std::pair<int, uint32_t>>& u64_slots() { return u64_slots_; }
   bool& no_runs() { return no_runs_; }
 
  private:
@@ -161,6 +162,7 @@ class Recorder final : public Emit {
   Result<Ways> merge(ir::Op* op, ValueId mark, Ways a, Ways b, const State& fallback, const Place& fallback_place);
   void exit_if(ValueId flag, ExitReason reason, ir::SnapshotId snapshot);
   void leave_way(Ways* ways, size_t k, ExitReason reason);
+  void make_u64(Ways& ways, size_t k, const VarRef& ref);
   void settle_mismatches(ir::Op* op, Ways* a, Ways* b);
   bool mismatch(Way& a, Way& b, VarRef* which);
   bool visible(ValueId v, ValueId mark) const { return v < mark || input_values_.count(v) != 0; }  // defined outside of what came after mark
@@ -258,6 +260,18 @@ class Recorder final : public Emit {
   void pop_push(State& state, int n, Sym s);
   Sym peek(State& state, int from_top);
 
+  // record_wide.cpp
+  bool modulus_may_be_large(const State& state, const HlInstr* in) const;
+  bool wide_ahead(const State& state) const;
+  Result<Sym> binary_operation(State& state, BinaryOp op, const Sym& a, const Sym& b);
+  Result<Sym> unary_operation(State& state, UnaryOp op, const Sym& a);
+  Sym known_small(long value);
+  void narrow_all(State& state);
+  void narrow_for(State& state, const HlInstr& in, bool last);
+  Sym as_u64(const Sym& s, ir::SnapshotId snapshot);
+  static bool becomes_u64(const Sym& s, const Sym& like);
+  bool want_u64_input(const Sym& s);
+
   // record_names.cpp
   Result<Step> step_name(State& state, const HlInstr& in);
   Result<Sym> load_name(State& state, const FrameInfo& info, PyObject* name, bool through_locals);
@@ -317,6 +331,7 @@ class Recorder final : public Emit {
   const FrameInfo* current_info_ = nullptr;
   int current_unit_ = 0;
   int current_op_unit_ = 0;
+  int current_instr_ = 0, current_last_ = -1;  // its number, and that of the last one of its block
   ir::SnapshotId before_ = ir::kNoSnapshot;
 
   std::vector<std::unique_ptr<FrameInfo>> infos_;
@@ -338,6 +353,7 @@ class Recorder final : public Emit {
   std::vector<VarRef> cell_vars_;                          // likewise
   std::set<std::string> stored_names_;
   std::set<std::pair<int, uint32_t>> text_slots_;  // slots whose str is looked into
+  std::set<std::pair<int, uint32_t>> u64_slots_;   // slots of ints that grow beyond 63 bits
   bool wants_restart_ = false;
   bool no_runs_ = false;                       // not in this region: it holds what would have to be looked at again behind them
   std::set<int> run_units_;                    // where instructions are left to the interpreter's C functions

@@ -2,6 +2,7 @@
 // See semantics.h. Stores convert by NumPy's rules for one element; whatever would raise or warn leaves before the store.
 #include "tracer/semantics_common.h"
 #include "tracer/semantics_text.h"
+#include "tracer/semantics_wide.h"
 
 #include <string>
 
@@ -36,7 +37,7 @@ ValueId axis_length(Emit& e, const View& view, size_t axis) { return e.b().arr_d
 
 // The index of one axis, checked and wrapped. Exact ints and NumPy integer scalars; bools and floats mean something else.
 Result<ValueId> axis_index(Emit& e, const View& view, const Sym& index, size_t axis) {
-  if (index.kind != PyKind::Int && !is_np_int(index.kind)) {
+  if (index.kind != PyKind::Int && index.kind != PyKind::IntU64 && !is_np_int(index.kind)) {
     return e.refuse(RefusalReason::kUnsupportedIndex, "index of type " + std::string(ir::pykind_info(index.kind).text));
   }
   return e.b().checked(OpCode::Bound, Type::I64, {int_value(e, index), axis_length(e, view, axis)}, e.before());
@@ -92,6 +93,7 @@ Result<ValueId> store_int(Emit& e, const Sym& value, Type type) {
     // In range both rules agree (int() then range check; C cast into unsigned): truncation. Out of range leaves.
     return float_to_int(e, value.v[0], part_type(value.kind), type, ExitReason::Overflow);
   }
+  if (value.kind == PyKind::IntU64 && type != Type::U64) return weak_int_to(e, plain_int(e, value), type);
   Type from = part_type(value.kind);
   if (from == type) return value.v[0];
   if (is_unsigned(type)) return ir.conv(type, value.v[0]);  // NumPy integer scalars wrap into unsigned elements

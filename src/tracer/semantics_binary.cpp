@@ -1,6 +1,7 @@
 // Binary operators on Python numbers (SEMANTICS D3.1, D4) and the dispatch to the NumPy scalar rules.
 // See semantics.h. Each function states which cases leave through the snapshot so that the interpreter raises.
 #include "tracer/semantics_binary.h"
+#include "tracer/semantics_wide.h"
 
 namespace hotloop::tracer {
 
@@ -80,7 +81,12 @@ Result<Sym> int_binary(Emit& e, BinaryOp op, const Sym& a, const Sym& b) {
   auto checked = [&](OpCode code) { return make_sym(e, PyKind::Int, ir.checked(code, Type::I64, {to_i64(e, a), to_i64(e, b)}, e.before())); };
   auto bits = [&](OpCode code) {
     if (a.kind == PyKind::Bool && b.kind == PyKind::Bool) return make_bool(e, ir.binary(code, Type::I1, a.v[0], b.v[0]));
-    return make_sym(e, PyKind::Int, ir.binary(code, Type::I64, to_i64(e, a), to_i64(e, b)));
+    Sym r = make_sym(e, PyKind::Int, ir.binary(code, Type::I64, to_i64(e, a), to_i64(e, b)));
+    if (code != OpCode::And) return r;
+    for (const Sym* s : {&a, &b}) {
+      if (auto mask = known_int(*s); mask && *mask >= 0) return ranged(r, static_cast<uint64_t>(*mask));
+    }
+    return r;
   };
   switch (op) {
     case BinaryOp::kAdd: return checked(OpCode::AddO);
@@ -146,9 +152,23 @@ Result<Sym> float_binary(Emit& e, BinaryOp op, const Sym& a, const Sym& b) {
   }
 }
 
+Sym as_np_u64(const Sym& s) {
+  if (s.kind != PyKind::IntU64) return s;
+  Sym out;
+  out.kind = PyKind::NpUint64;
+  out.v[0] = s.v[0];
+  return out;
+}
+
 }  // namespace
 
 Result<Sym> binary(Emit& e, BinaryOp op, const Sym& a, const Sym& b) {
+  if (a.kind == PyKind::IntU64 || b.kind == PyKind::IntU64) {
+    if (auto r = wide_binary(e, op, a, b)) return narrow_int(e, *r);
+    // With np.uint64 the very type of NumPy; with others a value that does not fit Int raises or is rare.
+    if (a.kind == PyKind::NpUint64 || b.kind == PyKind::NpUint64) return np_binary(e, op, as_np_u64(a), as_np_u64(b));
+    return binary(e, op, plain_int(e, a), plain_int(e, b));
+  }
   if (!is_number(a.kind) || !is_number(b.kind)) return unsupported(e, "operator", a, b);
   if (is_complex_number(a.kind) || is_complex_number(b.kind)) return complex_binary(e, op, a, b);
   if (is_py_number(a.kind) && is_py_number(b.kind)) {

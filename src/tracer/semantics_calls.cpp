@@ -6,6 +6,7 @@
 
 #include "runtime/numpy_import.h"
 #include "tracer/models.h"
+#include "tracer/semantics_wide.h"
 
 namespace hotloop::tracer {
 
@@ -75,7 +76,14 @@ base::Result<Sym> call_known(Emit& e, PyObject* callable, std::span<const Sym> a
   if (kwnames != nullptr && PyTuple_GET_SIZE(kwnames) != 0) return e.refuse(RefusalReason::kUnsupportedArguments, name + " with keywords");
   int count = static_cast<int>(args.size());
   if (count < row->min_args || count > row->max_args) return e.refuse(RefusalReason::kUnsupportedArguments, name);
-  return row->function(e, ModelCall{args, row->helper, row->name});
+  const bool any_int = row->function == model_int || row->function == model_float || row->function == model_bool || row->function == model_np_scalar ||
+                       row->function == model_min || row->function == model_max;
+  if (any_int || std::none_of(args.begin(), args.end(), [](const Sym& s) { return s.kind == PyKind::IntU64; })) {
+    return row->function(e, ModelCall{args, row->helper, row->name});
+  }
+  std::vector<Sym> plain;
+  for (const Sym& s : args) plain.push_back(plain_int(e, s));
+  return row->function(e, ModelCall{plain, row->helper, row->name});
 }
 
 }  // namespace hotloop::tracer

@@ -7,6 +7,7 @@
 
 #include "runtime/box.h"
 #include "runtime/numpy_api.h"
+#include "tracer/semantics_wide.h"
 
 namespace hotloop::tracer {
 
@@ -47,6 +48,7 @@ std::optional<double> known_real(const Sym& s) {
 ValueId to_type(Emit& e, const Sym& s, Type type) {
   Type from = part_type(s.kind);
   if (from == type) return s.v[0];
+  if (s.kind == PyKind::IntU64 && type != Type::F64) return to_type(e, plain_int(e, s), type);
   if (s.object != nullptr && s.kind == PyKind::Float && type == Type::F32) return e.b().const_f32(static_cast<float>(PyFloat_AS_DOUBLE(s.object)));
   if (auto v = known_int(s)) {
     if (type == Type::F64) return e.b().const_f64(static_cast<double>(*v));
@@ -91,6 +93,7 @@ ValueId as_half(Emit& e, const Sym& s) {
 ValueId to_kind(Emit& e, const Sym& s, PyKind kind) {
   Type type = part_type(kind);
   if (s.kind == kind) return s.v[0];
+  if (s.kind == PyKind::IntU64) return kind == PyKind::NpUint64 ? s.v[0] : to_kind(e, plain_int(e, s), kind);
   if (s.kind == PyKind::Int && is_int(type)) return weak_int_to(e, s, type);
   if (kind == PyKind::NpFloat16) return as_half(e, s);
   if (type == Type::F32) {
@@ -232,7 +235,8 @@ PyKind complex_for(PyKind k) {
 PyKind promote_weak(PyKind a, PyKind b) {
   switch (b) {
     case PyKind::Bool: return a;
-    case PyKind::Int: return a == PyKind::NpBool ? PyKind::NpInt64 : a;
+    case PyKind::Int:
+    case PyKind::IntU64: return a == PyKind::NpBool ? PyKind::NpInt64 : a;
     case PyKind::Float: return is_np_real_float(a) || is_np_complex(a) ? a : PyKind::NpFloat64;
     default: return a == PyKind::NpFloat16 || a == PyKind::NpFloat32 || a == PyKind::NpComplex64 ? PyKind::NpComplex64 : PyKind::NpComplex128;
   }
@@ -330,7 +334,9 @@ PyKind classify(PyObject* object, ir::ArrayType* array_type) {
   if (type == &PyLong_Type) {
     int overflow = 0;
     PyLong_AsLongLongAndOverflow(object, &overflow);
-    return overflow == 0 ? PyKind::Int : PyKind::Object;
+    if (overflow == 0) return PyKind::Int;
+    int64_t part = 0;
+    return runtime::unbox(PyKind::IntU64, object, &part) ? PyKind::IntU64 : PyKind::Object;
   }
   if (type == &PyFloat_Type) return PyKind::Float;
   if (type == &PyBool_Type) return PyKind::Bool;
@@ -379,6 +385,7 @@ Sym known(Emit& e, PyObject* object) {
     case PyKind::None_: return s;
     case PyKind::Bool: s.v[0] = b.const_i1(object == Py_True); return s;
     case PyKind::Int: s.v[0] = b.const_i64(PyLong_AsLongLong(object)); return s;
+    case PyKind::IntU64: s.v[0] = b.const_bits(Type::U64, static_cast<int64_t>(PyLong_AsUnsignedLongLongMask(object))); return s;
     case PyKind::Float: s.v[0] = b.const_f64(PyFloat_AS_DOUBLE(object)); return s;
     case PyKind::Char: s.v[0] = b.const_i64(PyUnicode_READ_CHAR(object, 0)); return s;
     case PyKind::Complex: {

@@ -24,7 +24,7 @@ Sym make_tuple(std::vector<Sym> items);
 
 // The same value with its identity forgotten (numeric constants become plain values).
 inline bool is_real_number(PyKind k) {
-  return k == PyKind::Bool || k == PyKind::Int || k == PyKind::Float || k == PyKind::NpBool || is_np_int(k) || is_np_real_float(k);
+  return k == PyKind::Bool || k == PyKind::Int || k == PyKind::IntU64 || k == PyKind::Float || k == PyKind::NpBool || is_np_int(k) || is_np_real_float(k);
 }
 inline bool is_number(PyKind k) { return is_real_number(k) || k == PyKind::Complex || is_np_complex(k); }
 inline bool is_complex_number(PyKind k) { return k == PyKind::Complex || is_np_complex(k); }

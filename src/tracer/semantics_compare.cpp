@@ -2,6 +2,7 @@
 // See semantics.h. A comparison with a NumPy scalar gives np.bool, one of Python numbers gives bool.
 #include "tracer/semantics_binary.h"
 #include "tracer/semantics_text.h"
+#include "tracer/semantics_wide.h"
 
 namespace hotloop::tracer {
 
@@ -23,9 +24,13 @@ ValueId compare_as(Emit& e, CompareOp op, const Sym& a, const Sym& b, Type type)
   return e.b().binary(compare_code(op), type, to_type(e, a, type), to_type(e, b, type));
 }
 
+ValueId compare_mixed(Emit& e, CompareOp op, const Sym& a, const Sym& b);
+
 // Python compares int with float exactly: as doubles where the int is an exact double, else leave.
 ValueId compare_python(Emit& e, CompareOp op, const Sym& a, const Sym& b) {
   if (is_py_int_like(a.kind) && is_py_int_like(b.kind)) return compare_as(e, op, a, b, Type::I64);
+  if (a.kind == PyKind::IntU64 && b.kind == PyKind::IntU64) return compare_as(e, op, a, b, Type::U64);
+  if (is_any_int(a.kind) && is_any_int(b.kind)) return compare_mixed(e, op, a, b);
   guard_exact_double(e, a);
   guard_exact_double(e, b);
   return compare_as(e, op, a, b, Type::F64);
@@ -34,7 +39,7 @@ ValueId compare_python(Emit& e, CompareOp op, const Sym& a, const Sym& b) {
 // A signed value (i64) against an unsigned one (u64): exact.
 ValueId compare_mixed(Emit& e, CompareOp op, const Sym& a, const Sym& b) {
   ir::Builder& ir = e.b();
-  bool signed_first = a.kind != PyKind::NpUint64;
+  bool signed_first = part_type(a.kind) != Type::U64;
   ValueId s = to_i64(e, signed_first ? a : b);
   ValueId negative = ir.binary(OpCode::Lt, Type::I64, s, ir.const_i64(0));
   ValueId wrapped = ir.conv(Type::U64, s);
@@ -47,10 +52,10 @@ ValueId compare_mixed(Emit& e, CompareOp op, const Sym& a, const Sym& b) {
 
 // Comparisons that involve a NumPy scalar: integers exactly, everything else in the promoted type (weak Python numbers are converted to it).
 Result<ValueId> compare_numpy(Emit& e, CompareOp op, const Sym& a, const Sym& b) {
-  bool int_a = is_np_int(a.kind) || is_py_int_like(a.kind) || a.kind == PyKind::NpBool;
-  bool int_b = is_np_int(b.kind) || is_py_int_like(b.kind) || b.kind == PyKind::NpBool;
+  bool int_a = is_np_int(a.kind) || is_any_int(a.kind) || a.kind == PyKind::NpBool;
+  bool int_b = is_np_int(b.kind) || is_any_int(b.kind) || b.kind == PyKind::NpBool;
   if (int_a && int_b) {
-    bool wide_a = a.kind == PyKind::NpUint64, wide_b = b.kind == PyKind::NpUint64;
+    bool wide_a = part_type(a.kind) == Type::U64, wide_b = part_type(b.kind) == Type::U64;
     if (wide_a != wide_b) {
       const Sym& other = wide_a ? b : a;
       if (is_unsigned(part_type(other.kind)) || part_type(other.kind) == Type::I1) return compare_as(e, op, a, b, Type::U64);
@@ -72,6 +77,7 @@ Result<Sym> negative(Emit& e, const Sym& a) {
     return make_sym(e, a.kind, ir.unary(OpCode::Neg, part, a.v[0]), ir.unary(OpCode::Neg, part, a.v[1]));
   }
   if (a.kind == PyKind::NpBool) return unsupported(e, "unary -", a);
+  if (a.kind == PyKind::IntU64) return negative(e, plain_int(e, a));
   PyKind kind = a.kind == PyKind::Bool ? PyKind::Int : a.kind;
   Type type = part_type(kind);
   ValueId x = to_type(e, a, type);
@@ -98,6 +104,7 @@ Result<Sym> unary(Emit& e, UnaryOp op, const Sym& a) {
   }
   if (a.kind == PyKind::NpBool) return make_sym(e, a.kind, ir.unary(OpCode::Not, Type::I1, a.v[0]));
   if (is_np_int(a.kind)) return make_sym(e, a.kind, ir.unary(OpCode::Not, part_type(a.kind), a.v[0]));
+  if (a.kind == PyKind::IntU64) return unary(e, op, plain_int(e, a));
   if (a.kind == PyKind::Int) return make_sym(e, PyKind::Int, ir.unary(OpCode::Not, Type::I64, to_i64(e, a)));  // ~bool is deprecated: it warns
   return unsupported(e, "unary ~", a);
 }

@@ -31,6 +31,7 @@ Result<Sym> object_value(Emit& e, ValueId pointer, PyObject* sample) {
   s.sample = sample;
   ir::ArrayType array_type;
   s.kind = sample == nullptr ? PyKind::Object : classify(sample, &array_type);
+  if (s.kind == PyKind::IntU64) s.kind = PyKind::Int;  // one of many: others leave
   const bool looked_into = s.kind == PyKind::None_ || s.kind == PyKind::Array || is_sequence_object(s.kind) || is_py_number(s.kind) || is_np_scalar(s.kind);
   if (!looked_into) {
     s.kind = PyKind::Object;
@@ -63,7 +64,7 @@ Result<Sym> object_value(Emit& e, ValueId pointer, PyObject* sample) {
 ValueId object_length(Emit& e, const Sym& sequence) { return e.b().list_len(sequence.v[0]); }
 
 Result<ValueId> sequence_index(Emit& e, const Sym& sequence, const Sym& index) {
-  if (!is_py_int_like(index.kind) && !is_np_int(index.kind)) {
+  if (!is_py_int_like(index.kind) && index.kind != PyKind::IntU64 && !is_np_int(index.kind)) {
     return e.refuse(RefusalReason::kUnsupportedIndex, "index of type " + std::string(ir::pykind_info(index.kind).text));
   }
   return e.b().checked(OpCode::Bound, Type::I64, {int_value(e, index), object_length(e, sequence)}, e.before());

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tracer/models.h"
+#include "tracer/semantics_wide.h"
 
 namespace hotloop::tracer {
 
@@ -106,11 +107,11 @@ Result<Sym> text_item(Emit& e, const Sym& text, ValueId position) {
   auto layout = layout_of(e, text);
   if (!layout) return layout.refusal();
   ValueId item = load(e, layout->width, layout->pointer, position, layout->offset);
-  return make_sym(e, layout->bytes ? PyKind::Int : PyKind::Char, e.b().conv(Type::I64, item));
+  return ranged(make_sym(e, layout->bytes ? PyKind::Int : PyKind::Char, e.b().conv(Type::I64, item)), 255);
 }
 
 Result<Sym> text_subscript(Emit& e, const Sym& text, const Sym& index) {
-  if (index.kind != PyKind::Int && !is_np_int(index.kind)) {
+  if (index.kind != PyKind::Int && index.kind != PyKind::IntU64 && !is_np_int(index.kind)) {
     return e.refuse(RefusalReason::kUnsupportedIndex, "index of type " + std::string(ir::pykind_info(index.kind).text));
   }
   auto length = text_length(e, text);
@@ -173,7 +174,7 @@ Result<Sym> contains_known(Emit& e, const Sym& container, const Sym& x) {
 
 Result<Sym> model_ord(Emit& e, const ModelCall& call) {
   if (call.args[0].kind != PyKind::Char) return unsupported(e, "ord()", call.args[0]);
-  return make_sym(e, PyKind::Int, call.args[0].v[0]);
+  return ranged(make_sym(e, PyKind::Int, call.args[0].v[0]), 0x10FFFF);
 }
 
 Result<Sym> model_chr(Emit& e, const ModelCall& call) {

@@ -12,6 +12,11 @@
 
 namespace hotloop::tracer {
 
+// What is known of an int: -below <= value <= most.
+struct WideRange {
+  unsigned __int128 most, below;
+};
+
 struct Sym {
   ir::PyKind kind = ir::PyKind::Unbound;
   ir::ValueId v[3] = {ir::kNoValue, ir::kNoValue, ir::kNoValue};  // the parts: pykind_info(kind).parts of them
@@ -32,6 +37,8 @@ struct Sym {
   // An object of the kind that it will be, seen while recording (borrowed, a hint): what lists of this value hold.
   PyObject* sample = nullptr;
 
+  std::shared_ptr<const WideRange> range;     // ints: always there for Int128 and IntU128, for others null where nothing is known
+
   bool is_const() const { return object != nullptr; }
 };
 
@@ -40,7 +47,7 @@ inline bool is_np_real_float(ir::PyKind k) { return k >= ir::PyKind::NpFloat16 &
 inline bool is_np_complex(ir::PyKind k) { return k == ir::PyKind::NpComplex64 || k == ir::PyKind::NpComplex128; }
 inline bool is_np_scalar(ir::PyKind k) { return k >= ir::PyKind::NpBool && k <= ir::PyKind::NpComplex128; }
 inline bool is_py_number(ir::PyKind k) {
-  return k == ir::PyKind::Bool || k == ir::PyKind::Int || k == ir::PyKind::Float || k == ir::PyKind::Complex;
+  return k == ir::PyKind::Bool || k == ir::PyKind::Int || k == ir::PyKind::IntU64 || k == ir::PyKind::Float || k == ir::PyKind::Complex;
 }
 
 }  // namespace hotloop::tracer

@@ -106,7 +106,7 @@ class Program:
         self.lines.append("    " * self.depth + text)
 
     def statement(self):
-        k = self.random.randrange(26)
+        k = self.random.randrange(27)
         name = self.random.choice(self.numbers)
         if k < 8:
             self.emit(f"{name} = {self.expression()}")
@@ -123,6 +123,8 @@ class Program:
         elif k < 24:
             other = self.random.choice(self.numbers)
             self.emit(f"{name}, {other} = {other}, {name}")
+        elif k >= 26:
+            self.word_statement()
         elif k < 25 and self.loops:
             self.emit(f"if {self.condition()}:")
             self.emit("    " + self.pick("break", "continue", "continue", f"return {self.state()}"))
@@ -133,6 +135,24 @@ class Program:
             self.block(1)
         else:
             self.emit(f"{name} = {self.leaf()}")
+
+    def word_statement(self):
+        """Hashes and generators: ints that leave 64 bits within an expression and come back."""
+        h, g = self.pick("h", "g"), self.pick("h", "g")
+        item = self.pick(self.index_name(), self.index_name(), g, f"int({self.leaf()})", "-1", "13")
+        factor = self.pick("31", "0x100000001B3", "6364136223846793005", "0x9E3779B97F4A7C15", g)
+        mask = self.pick("0xFFFFFFFF", "(2**64 - 1)", "(2**64 - 1)", "0xFFFF", "(2**63 - 1)")
+        k = self.random.randrange(8)
+        if k < 3:
+            self.emit(f"{h} = ({self.pick(f'{h} * {factor} + {item}', f'({h} ^ {item}) * {factor}', f'{h} - {item}')}) & {mask}")
+        elif k < 5:
+            self.emit(f"{h} ^= {self.pick(f'{h} >> {self.pick(7, 13, 31)}', f'({h} << {self.pick(5, 13, 33)}) & {mask}', item)}")
+        elif k < 6:
+            self.emit(f"{h} = {h} * {factor} % {self.pick('2**64', '(2**61 - 1)', '1000003', f'({g} | 1)')}")
+        elif k < 7:
+            self.emit(f"{self.random.choice(self.numbers)} = {self.pick(f'{h} % 1009', f'{h} >> 40', f'{h} & 255', f'float({h} >> 11)', f'{h} > {g}')}")
+        else:
+            self.emit(f"{h} = ~{h} & {mask}")
 
     def block(self, most):
         self.depth += 1
@@ -209,7 +229,7 @@ class Program:
         self.depth -= 1
 
     def state(self):
-        return "(" + ", ".join(self.numbers) + ")"
+        return "(" + ", ".join([*self.numbers, "h", "g"]) + ")"
 
     def helper(self, k):
         self.emit(f"def helper{k}(p, q{self.pick('', '=2')}):")
@@ -237,6 +257,7 @@ class Program:
         self.depth += 1
         for name in self.numbers:
             self.emit(f"{name} = {self.pick('0', '0.0', '1', 'x', 'y', '2.5', 'a[0]', 'True')}")
+        self.emit(f"h, g = {self.pick('1', '0', '2**63 + 1', 'n')}, {self.pick('1', '-5', '0x9E3779B97F4A7C15')}")
         for _ in range(self.random.randint(1, 2)):
             self.loop()
         self.emit(f"return {self.state()}")

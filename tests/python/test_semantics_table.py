@@ -33,6 +33,7 @@ COMPLEX = [0j, 1 + 0j, -0.0 - 0.0j, 0.5 - 2j, 3e38 + 3e38j, complex(math.inf, 1)
 VALUES = {
     "bool": [False, True],
     "int": INTS,
+    "uint": [2**63, 2**63 + 1, 2**64 - 1, 2**63 + 2**62 + 2**10, 2**63 + 3 * 2**10, 5, 2**64],
     "float": FLOATS,
     "complex": [0j, 1 + 0j, -0.0 - 0.0j, 0.5 - 2j, complex(1e308, 1e308), complex(math.inf, 1), complex(math.nan, 0.0), 3 - 4j],
     "np.bool": [np.False_, np.True_],

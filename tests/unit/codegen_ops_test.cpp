@@ -363,6 +363,7 @@ TEST_P(OpsTest, CheckedArithmetic) {
     for (OpCode code : {OpCode::AddO, OpCode::SubO, OpCode::MulO, OpCode::ShlO}) binary(code, type);
     unary(OpCode::NegO, type);
   }
+  for (Type type : {Type::I64, Type::U64}) binary(OpCode::MulHi, type);
 }
 
 TEST_P(OpsTest, Comparisons) {

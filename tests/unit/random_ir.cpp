@@ -226,6 +226,7 @@ void Generator::arithmetic() {
   const Type type = random_.chance(50) ? random_.pick(kFloats) : random_.pick(kInts);
   static const std::vector<OpCode> kBinary = {OpCode::Add, OpCode::Add, OpCode::Sub, OpCode::Mul};
   if (random_.chance(15)) return see(b_.unary(random_.chance(50) ? OpCode::Neg : OpCode::Abs, type, value(type)));
+  if ((type == Type::I64 || type == Type::U64) && random_.chance(20)) return see(b_.binary(OpCode::MulHi, type, value(type), value(type)));
   see(b_.binary(random_.pick(kBinary), type, value(type), value(type)));
 }
 
