@@ -236,7 +236,8 @@ typedef enum HlIterKind {
   HL_ITER_STR_ASCII,
   HL_ITER_BYTES,
   HL_ITER_ENUMERATE,
-  HL_ITER_ZIP /* both draw from other iterators */
+  HL_ITER_ZIP,
+  HL_ITER_MAP /* these three draw from other iterators */
 } HlIterKind;
 HlIterKind hl_iter_kind(PyObject* it);
 int hl_iter_is_forward(HlIterKind kind); /* counts up through a sequence */
@@ -260,6 +261,9 @@ PyObject* hl_enumerate_new(PyObject* inner, Py_ssize_t index); /* new; inner: an
 /* zip: *inner = tuple of iterators, borrowed. All of them advance together, the first first. */
 int hl_zip_read(PyObject* it, PyObject** inner, int* strict);
 PyObject* hl_zip_new(PyObject* inner, int strict); /* new; inner: a tuple of iterators */
+/* map: *inner = tuple of iterators, *function = what is called with their items; both borrowed. */
+int hl_map_read(PyObject* it, PyObject** inner, PyObject** function);
+PyObject* hl_map_new(PyObject* inner, PyObject* function); /* new; inner: a tuple of iterators */
 
 /* ------------------------------------------------------------------ frame-evaluation hook (recording only) */
 

@@ -7,7 +7,7 @@ typedef struct HlSeqIter {
   PyObject* seq; /* NULL: exhausted */
 } HlSeqIter;
 
-/* The first fields of CPython's enumerate and zip objects, the same in all versions. */
+/* The first fields of CPython's enumerate, zip and map objects, the same in all versions. */
 typedef struct HlEnumerate {
   PyObject_HEAD Py_ssize_t index;
   PyObject* inner;
@@ -20,6 +20,11 @@ typedef struct HlZip {
   PyObject* result;
   int strict;
 } HlZip;
+
+typedef struct HlMap {
+  PyObject_HEAD PyObject* inner;
+  PyObject* function;
+} HlMap;
 
 /* The type of iterators over ASCII strings has no public name. NULL: it could not be had. */
 static PyTypeObject* hl_ascii_iter_type(void) {
@@ -159,5 +164,24 @@ PyObject* hl_zip_new(PyObject* inner, int strict) {
   PyObject* kwargs = strict ? Py_BuildValue("{sO}", "strict", Py_True) : NULL;
   PyObject* it = strict && kwargs == NULL ? NULL : PyObject_Call((PyObject*)&PyZip_Type, inner, kwargs);
   Py_XDECREF(kwargs);
+  return it;
+}
+
+int hl_map_read(PyObject* it, PyObject** inner, PyObject** function) {
+  const HlMap* m = (const HlMap*)it;
+  if (hl_iter_kind(it) != HL_ITER_MAP) return 0;
+  *inner = m->inner;
+  *function = m->function;
+  return 1;
+}
+
+PyObject* hl_map_new(PyObject* inner, PyObject* function) {
+  Py_ssize_t count = PyTuple_GET_SIZE(inner);
+  PyObject* args = PyTuple_New(count + 1);
+  if (args == NULL) return NULL;
+  PyTuple_SET_ITEM(args, 0, Py_NewRef(function));
+  for (Py_ssize_t k = 0; k < count; k++) PyTuple_SET_ITEM(args, k + 1, Py_NewRef(PyTuple_GET_ITEM(inner, k)));
+  PyObject* it = PyObject_Call((PyObject*)&PyMap_Type, args, NULL);
+  Py_DECREF(args);
   return it;
 }

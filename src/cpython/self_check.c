@@ -229,7 +229,7 @@ static int expect_next(PyObject* it, long expected) { /* steals it */
   return v != NULL && got == expected && !PyErr_Occurred() ? 0 : -1;
 }
 
-static int check_compound(PyObject* list) { /* enumerate and zip over a list iterator */
+static int check_compound(PyObject* list) { /* enumerate, zip and map over a list iterator */
   PyObject* inner = PyObject_GetIter(list);
   PyObject* it = inner != NULL ? hl_enumerate_new(inner, 5) : NULL;
   PyObject* v = it != NULL ? PyIter_Next(it) : NULL;
@@ -242,6 +242,12 @@ static int check_compound(PyObject* list) { /* enumerate and zip over a list ite
   PyObject* pack = r == 0 ? PyTuple_Pack(1, inner) : NULL;
   it = pack != NULL ? hl_zip_new(pack, 1) : NULL;
   if (it == NULL || !hl_zip_read(it, &got, &strict) || strict != 1 || !PyTuple_CheckExact(got) ||
+      PyTuple_GET_SIZE(got) != 1 || PyTuple_GET_ITEM(got, 0) != inner)
+    r = -1;
+  Py_XDECREF(it);
+  PyObject* function = NULL;
+  it = r == 0 ? hl_map_new(pack, (PyObject*)&PyLong_Type) : NULL;
+  if (it == NULL || !hl_map_read(it, &got, &function) || function != (PyObject*)&PyLong_Type || !PyTuple_CheckExact(got) ||
       PyTuple_GET_SIZE(got) != 1 || PyTuple_GET_ITEM(got, 0) != inner)
     r = -1;
   Py_XDECREF(it);

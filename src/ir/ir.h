@@ -76,10 +76,11 @@ struct SnapValue {
 
 inline bool may_have_children(PyKind kind) {
   return kind == PyKind::Tuple || kind == PyKind::Either || kind == PyKind::Row || kind == PyKind::SeqIter || kind == PyKind::Countdown ||
-         kind == PyKind::Enumerate || kind == PyKind::Zip || kind == PyKind::Method;
+         kind == PyKind::Enumerate || kind == PyKind::Zip || kind == PyKind::StrictZip || kind == PyKind::Map || kind == PyKind::Method;
 }
 inline bool is_iterator(PyKind kind) {
-  return kind == PyKind::RangeIter || kind == PyKind::SeqIter || kind == PyKind::Countdown || kind == PyKind::Enumerate || kind == PyKind::Zip;
+  return kind == PyKind::RangeIter || kind == PyKind::SeqIter || kind == PyKind::Countdown || kind == PyKind::Enumerate || kind == PyKind::Zip ||
+         kind == PyKind::StrictZip || kind == PyKind::Map;
 }
 
 // Where a value lives in a frame.

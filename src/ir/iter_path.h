@@ -10,7 +10,10 @@ namespace hotloop::ir {
 inline constexpr uint32_t kIterEnumerate = 1;  // to the iterator of an enumerate object; as the last step: the enumerate object's own number
 inline constexpr uint32_t kIterLeaf = 2;       // + HlIterKind: the last step, this is an iterator of that kind
 inline constexpr uint32_t kIterZip = 20;       // + 2 * component + (1 if it is the last one): to a component of a zip object
-inline constexpr uint32_t kMaxIterStack = 255, kMaxIterDepth = 4, kMaxZip = 22;
+inline constexpr uint32_t kIterStrict = 44;    // likewise, of one with strict=True
+inline constexpr uint32_t kIterMap = 56;       // likewise, to an iterator of a map object
+inline constexpr uint32_t kIterFunction = 62;  // the last step: the function of a map object
+inline constexpr uint32_t kMaxIterStack = 255, kMaxIterDepth = 4, kMaxZip = 12, kMaxStrict = 6, kMaxMap = 3;
 
 inline uint32_t iter_stack_item(uint32_t path) { return path & 255; }
 inline uint32_t iter_step(uint32_t path, uint32_t depth) { return depth < kMaxIterDepth ? (path >> (8 + 6 * depth)) & 63 : 0; }

@@ -39,9 +39,10 @@ std::string check_children(const Function& f, const SnapValue& value) {
     for (size_t k = 1; k < value.children.size(); ++k) good = good && value.children[k].kind == PyKind::Int;
     if (!good) return kind_text(value.kind) + (by_index ? " needs an array and an int" : " needs an array and ints");
   }
-  if (value.kind == PyKind::Enumerate || value.kind == PyKind::Zip) {
-    bool good = value.kind == PyKind::Zip ? !value.children.empty() : value.children.size() == 1;
-    for (const SnapValue& child : value.children) good = good && is_iterator(child.kind);
+  const bool is_map = value.kind == PyKind::Map;
+  if (value.kind == PyKind::Enumerate || value.kind == PyKind::Zip || value.kind == PyKind::StrictZip || is_map) {
+    bool good = value.kind == PyKind::Enumerate ? value.children.size() == 1 : value.children.size() > (is_map ? 1 : 0);
+    for (size_t k = is_map ? 1 : 0; k < value.children.size(); ++k) good = good && is_iterator(value.children[k].kind);
     if (!good) return kind_text(value.kind) + " needs iterators";
   }
   return {};

@@ -59,6 +59,8 @@ void fill_types() {
   set(PyKind::Countdown, &PyReversed_Type);
   set(PyKind::Enumerate, &PyEnum_Type);
   set(PyKind::Zip, &PyZip_Type);
+  set(PyKind::StrictZip, &PyZip_Type);
+  set(PyKind::Map, &PyMap_Type);
   set(PyKind::Row, &PyArray_Type);
   set(PyKind::Char, &PyUnicode_Type);
   set(PyKind::Str, &PyUnicode_Type);

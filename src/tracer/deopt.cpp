@@ -24,16 +24,17 @@ PyObject* cell_object(const Leaving& l, uint32_t out_index) { return reinterpret
 
 bool make(Leaving& l, const PlanValue& value, PyObject** result);
 
-bool make_tuple(Leaving& l, const PlanValue& value, PyObject** result) {
-  PyObject* tuple = PyTuple_New(value.child_count);
+// Of the children from `first` on.
+bool make_tuple(Leaving& l, const PlanValue& value, PyObject** result, uint32_t first = 0) {
+  PyObject* tuple = PyTuple_New(value.child_count - first);
   if (tuple == nullptr) return false;
-  for (uint32_t k = 0; k < value.child_count; ++k) {
+  for (uint32_t k = first; k < value.child_count; ++k) {
     PyObject* item = nullptr;
     if (!make(l, l.plan.values[value.first_child + k], &item)) {
       Py_DECREF(tuple);
       return false;
     }
-    PyTuple_SET_ITEM(tuple, k, item);
+    PyTuple_SET_ITEM(tuple, k - first, item);
   }
   *result = tuple;
   return true;
@@ -42,10 +43,17 @@ bool make_tuple(Leaving& l, const PlanValue& value, PyObject** result) {
 // An iterator that draws from others, or from a sequence; a row of an array.
 bool make_compound(Leaving& l, const PlanValue& value, PyObject** result) {
   PyObject* inner = nullptr;
-  if (value.kind == ir::PyKind::Zip) {
+  if (value.kind == ir::PyKind::Zip || value.kind == ir::PyKind::StrictZip) {
     if (!make_tuple(l, value, &inner)) return false;
-    *result = hl_zip_new(inner, 0);
+    *result = hl_zip_new(inner, value.kind == ir::PyKind::StrictZip);
     Py_DECREF(inner);
+    return *result != nullptr;
+  }
+  if (value.kind == ir::PyKind::Map) {
+    PyObject* function = nullptr;
+    if (make(l, l.plan.values[value.first_child], &function) && make_tuple(l, value, &inner, 1)) *result = hl_map_new(inner, function);
+    Py_XDECREF(function);
+    Py_XDECREF(inner);
     return *result != nullptr;
   }
   if (!make(l, l.plan.values[value.first_child], &inner)) return false;
@@ -100,6 +108,8 @@ bool make(Leaving& l, const PlanValue& value, PyObject** result) {
     case ir::PyKind::Countdown:
     case ir::PyKind::Enumerate:
     case ir::PyKind::Zip:
+    case ir::PyKind::StrictZip:
+    case ir::PyKind::Map:
     case ir::PyKind::Row:
       if (!make_compound(l, value, &object)) return false;
       break;
@@ -256,6 +266,26 @@ PyObject* deliver(Leaving& l, int unit) {
 
 namespace {
 
+// A function that a map object calls has raised: StopIteration is the end of the loop that asks the map object. The iterator that it finds then is one
+// that has none left.
+bool ends_loop(Leaving& l, int unit) {
+  HlInstr in;
+  if (!PyErr_ExceptionMatches(PyExc_StopIteration)) return false;
+  PyObject* error = PyErr_GetRaisedException();
+  PyObject* nothing = PyTuple_New(0);
+  PyObject* ended = nullptr;
+  if (hl_decode(hl_frame_code(l.frame), unit, &in) == 0 && in.op == HL_FOR_ITER && nothing != nullptr) ended = PyObject_GetIter(nothing);
+  Py_XDECREF(nothing);
+  if (ended == nullptr) {
+    PyErr_SetRaisedException(error);
+    return false;
+  }
+  Py_DECREF(error);
+  Py_DECREF(hl_stack_pop(l.frame));
+  hl_stack_push(l.frame, ended);
+  return true;
+}
+
 // The slots of an inlined frame as hl_run_frames takes them. False: no memory.
 bool fill_inlined(Leaving& l, const PlanFrame& frame, HlInlinedFrame* inlined) {
   PyObject* function = frame.function_input != ir::kNone ? l.inputs[frame.function_input] : frame.function;
@@ -352,7 +382,7 @@ PyObject* rebuild(Leaving& l, PyObject** scratch) {
   }
   PyObject* result = run_callees(l);
   drop_old_values(l);
-  if (result == nullptr) return deliver(l, outer.resume_unit);
+  if (result == nullptr) return ends_loop(l, outer.resume_unit) ? go_on_at(l, outer.resume_unit) : deliver(l, outer.resume_unit);
   if (outer.drop_result) {
     Py_DECREF(result);
   } else {

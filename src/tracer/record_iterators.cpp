@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ir/iter_path.h"
+#include "tracer/iterator_parts.h"
 #include "tracer/recorder.h"
 #include "tracer/semantics_common.h"
 #include "tracer/semantics_text.h"
@@ -17,20 +18,6 @@ using ir::OpCode;
 using ir::Type;
 
 namespace {
-
-Sym int_part(ValueId v) {
-  Sym s;
-  s.kind = PyKind::Int;
-  s.v[0] = v;
-  return s;
-}
-
-Sym compound(PyKind kind, std::vector<Sym> items) {
-  Sym s;
-  s.kind = kind;
-  s.items = std::make_shared<std::vector<Sym>>(std::move(items));
-  return s;
-}
 
 bool holds_iterator(const Sym& s) {
   if (is_untouched(s)) return false;
@@ -44,7 +31,7 @@ struct Advice {
   const char* text;
 };
 constexpr Advice kAdvice[] = {
-    {"map", "call the function in the body of the loop"},
+    {"map", "with at most 3 iterators, a plain function, and not within enumerate or zip; or call the function in the body of the loop"},
     {"filter", "test in the body of the loop"},
     {"generator", "write what it yields into the body of the loop"},
     {"dict_keyiterator", "walk over list(d)"},
@@ -57,8 +44,10 @@ constexpr Advice kAdvice[] = {
     {"str_iterator", "only ASCII text is compiled here: walk over numpy.frombuffer(text.encode('utf-32-le'), numpy.uint32)"},
     {"numpy.flatiter", "walk over a.ravel()"},
     {"numpy.nditer", "use nested loops over indices"},
-    {"zip", "without strict=True, and with at most 22 iterators"},
+    {"zip", "with at most 12 iterators, with strict=True at most 6"},
 };
+
+}  // namespace
 
 std::string with_advice(const char* type) {
   std::string text = type;
@@ -67,8 +56,6 @@ std::string with_advice(const char* type) {
   }
   return text;
 }
-
-}  // namespace
 
 // The constant behind a value, wherever in the region it stands.
 std::optional<int64_t> Recorder::known_number(ValueId v) {
@@ -118,8 +105,10 @@ Result<void> Recorder::collect_positions(const Sym& iterator, std::vector<Positi
       return {};
     }
     case PyKind::Zip:
-      for (const Sym& item : *iterator.items) {
-        auto inner = collect_positions(item, out, course);
+    case PyKind::StrictZip:
+    case PyKind::Map:
+      for (size_t k = iterator.kind == PyKind::Map ? 1 : 0; k < iterator.items->size(); ++k) {
+        auto inner = collect_positions((*iterator.items)[k], out, course);
         if (!inner) return inner;
       }
       return {};
@@ -147,6 +136,30 @@ ValueId Recorder::trips_left(const Position& p, bool clamp, ir::SnapshotId befor
   return builder_.select(Type::I64, builder_.binary(OpCode::Gt, Type::I64, n, zero), n, zero);
 }
 
+// A strict zip raises unless all of its iterators end together: where they do not, the interpreter does the loop.
+Result<void> Recorder::guard_strict(const Sym& iterator, ir::SnapshotId before) {
+  if (!ir::is_iterator(iterator.kind) || !iterator.items) return {};
+  ValueId first = ir::kNoValue;
+  for (const Sym& item : *iterator.items) {
+    auto inner = guard_strict(item, before);
+    if (!inner) return inner;
+    if (iterator.kind != PyKind::StrictZip) continue;
+    std::vector<Position> positions;
+    Course lists;
+    auto found = collect_positions(item, &positions, &lists);
+    if (!found) return found;
+    ValueId trips = ir::kNoValue;
+    for (const Position& p : positions) {
+      if (p.endless) continue;
+      ValueId left = trips_left(p, true, before);
+      trips = trips == ir::kNoValue ? left : builder_.select(Type::I64, builder_.binary(OpCode::Lt, Type::I64, left, trips), left, trips);
+    }
+    if (first != ir::kNoValue) builder_.guard(builder_.binary(OpCode::Eq, Type::I64, first, trips), ExitReason::Bounds, before);
+    if (first == ir::kNoValue) first = trips;
+  }
+  return {};
+}
+
 // The loop op counts the first position that moves by 1; the others follow from it. A position that is alone is counted as it is.
 Result<Recorder::Course> Recorder::course(const State& state, ir::SnapshotId before) {
   const Sym& iterator = state.top().stack.back();
@@ -156,6 +169,8 @@ Result<Recorder::Course> Recorder::course(const State& state, ir::SnapshotId bef
   Course c;
   auto found = collect_positions(iterator, &positions, &c);
   if (!found) return found.refusal();
+  auto together = guard_strict(iterator, before);
+  if (!together) return together.refusal();
   for (const Position& p : positions) {
     auto step = known_number(p.step);
     // at + step may pass the end by less than step: that must fit too.
@@ -231,7 +246,7 @@ Sym Recorder::iterator_at(const Sym& iterator, const Course& c, ValueId i) {
     default: break;
   }
   std::vector<Sym> items;
-  for (const Sym& item : *iterator.items) items.push_back(iterator_at(item, c, i));
+  for (const Sym& item : *iterator.items) items.push_back(ir::is_iterator(item.kind) ? iterator_at(item, c, i) : item);
   s = compound(iterator.kind, std::move(items));
   if (s.kind == PyKind::Enumerate) s.v[0] = position_at(c, iterator.v[0], builder_.const_i64(1), i);
   return s;
@@ -249,6 +264,7 @@ Result<Sym> Recorder::element_at(const Sym& iterator, const Course& c, ValueId i
     default: break;
   }
   std::vector<Sym> items;
+  if (iterator.kind == PyKind::Map) return mapped_element(iterator, c, i);
   if (iterator.kind == PyKind::Enumerate) items.push_back(make_sym(*this, PyKind::Int, position_at(c, iterator.v[0], builder_.const_i64(1), i)));
   for (const Sym& item : *iterator.items) {
     auto element = element_at(item, c, i);
@@ -258,6 +274,39 @@ Result<Sym> Recorder::element_at(const Sym& iterator, const Course& c, ValueId i
   s = compound(PyKind::Tuple, std::move(items));
   s.box = new_box();
   return s;
+}
+
+Result<std::vector<Sym>> Recorder::map_arguments(const Sym& iterator, const Course& c, ValueId i) {
+  std::vector<Sym> args;
+  for (size_t k = 1; k < iterator.items->size(); ++k) {
+    auto element = element_at((*iterator.items)[k], c, i);
+    if (!element) return element.refusal();
+    args.push_back(*element);
+  }
+  return args;
+}
+
+// What a map object gives whose function has a model.
+Result<Sym> Recorder::mapped_element(const Sym& iterator, const Course& c, ValueId i) {
+  const Sym& function = (*iterator.items)[0];
+  if (function.object == nullptr || !is_known_callable(function.object)) return refuse(RefusalReason::kUnsupportedIterator, with_advice("map"));
+  auto args = map_arguments(iterator, c, i);
+  if (!args) return args.refusal();
+  return call_known(*this, function.object, *args, nullptr);
+}
+
+// Pushes what the iterator gives when the loop op counts `i`. The plain function of a map object is inlined: FOR_ITER calls it.
+Result<Recorder::Step> Recorder::push_element(State& state, const HlInstr& in, const Sym& iterator, const Course& c, ValueId i) {
+  auto callee = iterator.kind == PyKind::Map ? plain_callee((*iterator.items)[0]) : std::nullopt;
+  if (callee) {
+    auto args = map_arguments(iterator, c, i);
+    if (!args) return args.refusal();
+    return inline_call(state, in, *callee, *args, nullptr, 0);
+  }
+  auto element = element_at(iterator, c, i);
+  if (!element) return element.refusal();
+  state.top().stack.push_back(*element);
+  return Step::kNext;
 }
 
 // Lists may become shorter or longer while a loop walks over them. Before the trip that counts `i`: leaves where one has run out early.
@@ -362,15 +411,29 @@ Result<Sym> Recorder::make_iterator(PyObject* callable, const std::vector<Sym>& 
   }
   if (type == &PyZip_Type) {
     size_t count = args.size() - keywords;
-    if (count == 0 || count > ir::kMaxZip || keywords > 1) return wrong("");
-    if (keywords == 1 && (!keyword("strict") || args.back().object != Py_False)) return wrong(" with strict");
+    const bool strict = keywords == 1 && args.back().object == Py_True;
+    if (count == 0 || count > (strict ? ir::kMaxStrict : ir::kMaxZip) || keywords > 1) return wrong("");
+    if (keywords == 1 && (!keyword("strict") || (!strict && args.back().object != Py_False))) return wrong(" with strict");
     std::vector<Sym> inner;
     for (size_t k = 0; k < count; ++k) {
       auto it = iterator_of(args[k]);
       if (!it) return it;
       inner.push_back(*it);
     }
-    return compound(PyKind::Zip, std::move(inner));
+    return compound(strict ? PyKind::StrictZip : PyKind::Zip, std::move(inner));
+  }
+  if (type == &PyMap_Type) {
+    if (keywords != 0 || args.size() < 2 || args.size() > ir::kMaxMap + 1) return wrong("");
+    if (!plain_callee(args[0]) && (args[0].object == nullptr || !is_known_callable(args[0].object))) {
+      return refuse(RefusalReason::kUnsupportedIterator, with_advice("map"));
+    }
+    std::vector<Sym> parts{args[0]};
+    for (size_t k = 1; k < args.size(); ++k) {
+      auto it = iterator_of(args[k]);
+      if (!it) return it;
+      parts.push_back(*it);
+    }
+    return compound(PyKind::Map, std::move(parts));
   }
   if (type == &PyReversed_Type) {
     if (args.size() != 1 || keywords != 0) return wrong("");
@@ -411,121 +474,6 @@ Result<Sym> Recorder::make_reversed(const Sym& s) {
   auto length = sequence_length(*this, sequence);
   if (!length) return refuse(RefusalReason::kUnsupportedIterator, "reversed " + kind_text(s));
   return compound(PyKind::Countdown, {sequence, int_part(builder_.binary(OpCode::Sub, Type::I64, *length, builder_.const_i64(1)))});
-}
-
-// ----------------------------------------------------------------------------------------------- at entry
-
-// The parts of the iterator `it` as inputs. Positions that move by 1 and are where the first of them is are taken to be so each time.
-Result<Sym> Recorder::entry_part(PyObject* it, uint32_t path, uint32_t depth, EntryPositions* positions) {
-  HlIterKind kind = hl_iter_kind(it);
-  auto unsupported = [&] { return refuse(RefusalReason::kUnsupportedIterator, with_advice(Py_TYPE(it)->tp_name)); };
-  if (kind == HL_ITER_OTHER || depth >= ir::kMaxIterDepth) return unsupported();
-  if (Py_REFCNT(it) != 1) return refuse(RefusalReason::kSharedIterator, Py_TYPE(it)->tp_name);
-  uint32_t leaf = kind == HL_ITER_SEQ && depth == 0 ? path : ir::with_iter_step(path, depth, ir::kIterLeaf + static_cast<uint32_t>(kind));
-  if (kind == HL_ITER_RANGE) return entry_range(it, leaf, depth == 0, positions);
-  Py_ssize_t index = 0;
-  PyObject* inner = nullptr;
-  if (kind == HL_ITER_ENUMERATE) {
-    uint32_t own = ir::with_iter_step(path, depth, ir::kIterEnumerate);
-    if (!hl_enumerate_read(it, &index, &inner)) return unsupported();
-    auto part = entry_part(inner, own, depth + 1, positions);
-    if (!part) return part;
-    Sym s = compound(PyKind::Enumerate, {*part});
-    auto number = entry_position(own, index, true, positions);
-    if (!number) return number.refusal();
-    s.v[0] = *number;
-    return s;
-  }
-  if (kind == HL_ITER_ZIP) {
-    int strict = 0;
-    hl_zip_read(it, &inner, &strict);
-    Py_ssize_t n = PyTuple_GET_SIZE(inner);
-    if (strict != 0 || n == 0 || n > static_cast<Py_ssize_t>(ir::kMaxZip)) return unsupported();
-    std::vector<Sym> items;
-    for (Py_ssize_t k = 0; k < n; ++k) {
-      uint32_t step = ir::kIterZip + 2 * static_cast<uint32_t>(k) + (k + 1 == n ? 1 : 0);
-      auto part = entry_part(PyTuple_GET_ITEM(inner, k), ir::with_iter_step(path, depth, step), depth + 1, positions);
-      if (!part) return part;
-      items.push_back(*part);
-    }
-    return compound(PyKind::Zip, std::move(items));
-  }
-  if (!hl_seq_iter_read(it, &inner, &index) || inner == nullptr) return unsupported();
-  Sym sequence = entry_value({ir::SlotKind::kSeqArray, leaf}, inner);
-  sequence.input = ir::kNone;  // as part of an iterator it is not an object of its own
-  bool by_pointer = sequence.kind == PyKind::Array || sequence.kind == PyKind::Str || sequence.kind == PyKind::Bytes || is_sequence_object(sequence.kind);
-  if (!by_pointer || !sequence_length(*this, sequence)) return unsupported();
-  bool up = hl_iter_is_forward(kind) != 0;
-  auto at = entry_position(leaf, index, up, positions);
-  if (!at) return at.refusal();
-  return compound(up ? PyKind::SeqIter : PyKind::Countdown, {sequence, int_part(*at)});
-}
-
-Result<Sym> Recorder::entry_range(PyObject* it, uint32_t path, bool top, EntryPositions* positions) {
-  long start = 0, step = 0, len = 0;
-  hl_range_iter_read(it, &start, &step, &len);
-  ir::Slot slot = top ? ir::Slot{ir::SlotKind::kStack, ir::iter_stack_item(path)} : ir::Slot{ir::SlotKind::kSeqIndex, path};
-  Sym s;
-  s.kind = PyKind::RangeIter;
-  s.input = static_cast<uint32_t>(function_->inputs.size());
-  for (ValueId& v : s.v) {
-    v = function_->new_value(Type::I64);
-    region_->params.push_back(v);
-    input_values_.insert(v);
-  }
-  ir::Input input;
-  input.slot = slot;
-  input.kind = PyKind::RangeIter;
-  function_->inputs.push_back(input);
-  entry_values_.emplace(std::make_pair(static_cast<int>(slot.kind), slot.index), s);
-  // The step is nearly always the same number: taken as known, checked once.
-  positions->guards.emplace_back(s.v[2], step);
-  ValueId number = builder_.const_i64(step);
-  s.v[2] = number;
-  if (step == 1) s.v[0] = align(s.v[0], start, positions);
-  return s;
-}
-
-Result<ValueId> Recorder::entry_position(uint32_t path, Py_ssize_t value, bool up, EntryPositions* positions) {
-  PyObject* number = PyLong_FromSsize_t(value);
-  if (number == nullptr) {
-    PyErr_Clear();
-    return refuse(RefusalReason::kObservationLost, "");
-  }
-  Sym s = entry_value({ir::SlotKind::kSeqIndex, path}, number);
-  Py_DECREF(number);
-  return up ? align(s.v[0], value, positions) : s.v[0];
-}
-
-ValueId Recorder::align(ValueId v, int64_t value, EntryPositions* positions) {
-  if (positions->first == ir::kNoValue) {
-    positions->first = v;
-    positions->value = value;
-  } else if (positions->value == value) {
-    positions->equal.push_back(v);
-    return positions->first;
-  }
-  return v;
-}
-
-// The iterator of the loop at whose header the region is entered.
-Result<void> Recorder::entry_iterator(State& state) {
-  int index = static_cast<int>(state.top().stack.size()) - 1;
-  PyObject* it = index >= 0 ? hl_stack_peek(request_.frame, index) : nullptr;
-  if (it == nullptr) return refuse(RefusalReason::kObservationLost, "no iterator");
-  if (index > static_cast<int>(ir::kMaxIterStack)) return refuse(RefusalReason::kTooDeep, "");
-  EntryPositions positions;
-  auto s = entry_part(it, static_cast<uint32_t>(index), 0, &positions);
-  if (!s) return s.refusal();
-  ir::SnapshotId before = ir::kNoSnapshot;
-  auto guard_equal = [&](ValueId a, ValueId b) {
-    if (before == ir::kNoSnapshot) before = snapshot_at(state, request_.header_unit);
-    builder_.guard(builder_.binary(OpCode::Eq, Type::I64, a, b), ExitReason::TypeChange, before);
-  };
-  for (const auto& [v, number] : positions.guards) guard_equal(v, builder_.const_i64(number));
-  for (ValueId v : positions.equal) guard_equal(v, positions.first);
-  state.top().stack.back() = *s;
-  return {};
 }
 
 }  // namespace hotloop::tracer

@@ -190,10 +190,10 @@ Result<Ways> Recorder::build_for(State state, LoopContext& loop) {
   begin_trip(head, in.unit);
   State inside = head;
   inside.top().stack.back() = iterator_at(iterator, *bounds, builder_.binary(OpCode::Add, Type::I64, i, bounds->step));
-  auto element = element_at(iterator, *bounds, i);
-  if (!element) return element.refusal();
-  inside.top().stack.push_back(*element);
-  auto ways = follow(std::move(inside), loop.header, info.part->map().block_at(in.next_unit));
+  auto pushed = push_element(inside, in, iterator, *bounds, i);
+  if (!pushed) return pushed.refusal();
+  Result<Ways> ways = Ways{};
+  if (*pushed != Step::kEnded) ways = follow(std::move(inside), loop.header, info.part->map().block_at(in.next_unit));
   if (!ways) return ways;
   ways = settle(std::move(*ways), loop.frame, &info, loop.header, false);
   if (!ways) return ways;
@@ -485,13 +485,12 @@ Result<Ways> Recorder::first_trip(State state, int header, int peels, const Cour
     guard_lists(*course, course->lo, before());
     ValueId next = builder_.binary(OpCode::Add, Type::I64, course->lo, course->step);
     state.top().stack.back() = iterator_at(iterator, *course, next);
-    auto element = element_at(iterator, *course, course->lo);
-    if (!element) {
+    auto pushed = push_element(state, in, iterator, *course, course->lo);
+    if (!pushed) {
       loops_.pop_back();
-      return element.refusal();
+      return pushed.refusal();
     }
-    state.top().stack.push_back(*element);
-    ways = follow(std::move(state), header, info.part->map().block_at(in.next_unit));
+    if (*pushed != Step::kEnded) ways = follow(std::move(state), header, info.part->map().block_at(in.next_unit));
   } else {
     ways = run_block(std::move(state), header);
   }

@@ -36,6 +36,8 @@ bool same_shape(const Sym& a, const Sym& b) {
     case PyKind::Countdown:
     case PyKind::Enumerate:
     case PyKind::Zip:
+    case PyKind::StrictZip:
+    case PyKind::Map:
     case PyKind::Row:
     case PyKind::Method:
     case PyKind::Either:

@@ -227,6 +227,11 @@ class Recorder final : public Emit {
   ValueId position_at(const Course& c, ValueId at, ValueId step, ValueId i);
   Sym iterator_at(const Sym& iterator, const Course& c, ValueId i);
   Result<Sym> element_at(const Sym& iterator, const Course& c, ValueId i);
+  Result<void> guard_strict(const Sym& iterator, ir::SnapshotId before);
+  Result<std::vector<Sym>> map_arguments(const Sym& iterator, const Course& c, ValueId i);
+  Result<Sym> mapped_element(const Sym& iterator, const Course& c, ValueId i);
+  Result<Step> push_element(State& state, const HlInstr& in, const Sym& iterator, const Course& c, ValueId i);
+  Result<void> entry_components(PyObject* inner, uint32_t first_step, uint32_t path, uint32_t depth, std::vector<Sym>* items, EntryPositions* positions);
   Result<ValueId> length_of(const Sym& sequence);
   Result<void> not_in_variables(const State& state);
   std::optional<int64_t> known_number(ValueId v);

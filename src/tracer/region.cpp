@@ -377,7 +377,8 @@ bool input_functions_hold(const Region& region, HlFrame* frame, PyObject* const*
 bool unbox_input(Region& region, const ir::Input& input, HlFrame* frame, int64_t* cells, PyObject** object, PyObject* const* objects,
                  bool exact_strides) {
   if (input.slot.kind == ir::SlotKind::kSeqArray || input.slot.kind == ir::SlotKind::kSeqIndex) {
-    return unbox_iterator(region, input, frame, cells, object, exact_strides);
+    if (!unbox_iterator(region, input, frame, cells, object, exact_strides)) return false;
+    return input.kind != ir::PyKind::Object || object_fits(region, input, *object);
   }
   PyObject* value = nullptr;
   if (input.slot.kind == ir::SlotKind::kAttribute) {

@@ -207,9 +207,18 @@ class Program:
         """A loop over enumerate, zip, reversed or rows whose index is `i`; its other variables go into numbers."""
         array = self.pick("a", "b", "a", "reversed(a)", "b[1:]")
         limits = self.pick("n", "n - 1", "1, n", "n, 0, -1", "0, 2 * n, 3", self.index_name() if self.loops else "6")
-        k = self.random.randrange(8)
+        k = self.random.randrange(10)
         first, second = f"{i}_", f"{i}__"
-        if k < 2:
+        if k >= 8:
+            helper = self.pick("helper0", "helper1", "lambda p, q: p * 2 - q")
+            source = self.pick(f"map({helper}, {array}, range({limits}))", f"map({self.pick('abs', 'float', 'int')}, {array})", "zip(a, range(len(a)), strict=True)")
+            self.emit(f"{i} = 0")
+            self.emit(f"for {first} in {source}:")
+            self.emit(f"    {i} = ({i} + 1) % n")
+            if source.startswith("zip"):
+                first += "[0]"
+            k = 0
+        elif k < 2:
             self.emit(f"for {i}, {first} in enumerate({array}{self.pick('', '', ', 0', ', 1', ', -2', ', n')}):")
         elif k < 4:
             self.emit(f"for {i}, {first} in zip(range({limits}), {array}):")

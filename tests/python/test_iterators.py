@@ -20,6 +20,8 @@ hotloop.enable(threshold=2)
 N = 60
 a = np.linspace(-1.0, 2.0, N)
 m = np.arange(N * 5.0).reshape(N, 5)
+def double(x):
+    return x * 2 - 1
 TEXT, DATA = "ABYSS AND XYLEM", bytes(range(N))
 def statuses(f):
     return [r["status"] for r in _hotloop.regions(f.__code__)]
@@ -57,6 +59,10 @@ LOOPS = {
     "bytes": "for b in DATA: s += b",
     "bytes by index": "for i in range(len(DATA)): s += DATA[i] - DATA[-i]",
     "text zipped": "for i, (ch, b) in enumerate(zip(TEXT * 9, reversed(DATA))): s += i * b - ord(ch)",
+    "map of a function": "for x in map(double, a): s += x",
+    "map of two": "for x in map(lambda p, q: p * q, a, range(N)): s += x",
+    "map of a builtin": "for i, (x, y) in enumerate(zip(map(abs, a), map(float, range(N)))): s += i * x - y",
+    "strict": "for x, y, z in zip(a, range(N), reversed(a), strict=True): s += x * y - z",
     "inner": """
         for k in range(N):
             for i, x in enumerate(a): s += i * x
@@ -78,7 +84,10 @@ def test_is_compiled_T34(name):
 
 
 REFUSED = {
-    "map": ("for x in map(abs, a): s += x", "map"),
+    "map inside": ("for i, x in enumerate(map(double, a)): s += x", "map"),
+    "map of many": ("for x in map(max, a, a, a, a): s += x", "map"),
+    "map of another": ("for x in map(str.isupper, TEXT * 9): s += x", "map"),
+    "filter": ("for x in filter(None, a): s += x", "filter: test in the body"),
     "shared": ("it = iter(a)\nfor x in it: s += x", "held elsewhere"),
     "twice": ("it = iter(a)\nfor x, y in zip(it, it): s += x", "held elsewhere"),
     "component": ("it = iter(a)\nfor x, y in zip(range(N), it): s += x", "held elsewhere"),
@@ -86,7 +95,7 @@ REFUSED = {
     "memoryview": ("for x in memoryview(b'1' * N): s += x", "memory"),
     "generator": ("for x in (k for k in range(N)): s += x", "generator"),
     "set": ("for x in {k for k in range(N)}: s += x", "set"),
-    "strict": ("for x, y in zip(range(N), range(N), strict=True): s += x", "zip"),
+    "strict of many": ("for x in zip(*[range(N)] * 7, strict=True): s += x[0]", "with strict=True at most 6"),
 }
 
 
@@ -109,7 +118,8 @@ def test_iterators_go_on_where_they_were_T34():
                 break
         return last
     for k in range(8):
-        for make in (lambda: range(N), lambda: enumerate(a), lambda: zip(range(N), m), lambda: reversed(a)):
+        for make in (lambda: range(N), lambda: enumerate(a), lambda: zip(range(N), m), lambda: reversed(a),
+                     lambda: map(double, range(N)), lambda: zip(a, range(N), strict=True), lambda: map(abs, reversed(a))):
             it = iter(make())
             walk(it, repr(list(make())[N // 2]))
             rest = list(it)
