@@ -130,7 +130,8 @@ class ModeChooser {
   ModeChooser(const Function& function, Analysis* analysis) : f_(function), a_(*analysis) {}
 
   void run() {
-    find_last_indices();
+    split_yields();
+    find_still_values();
     visit(*f_.body);
     for (ValueNote& note : a_.values) {
       if (note.def && note.def->code == OpCode::Const) note.mode = Mode::kConst;
@@ -143,20 +144,65 @@ class ModeChooser {
   }
 
  private:
-  void find_last_indices() {
-    for (LoopNote& loop : a_.loops) loop.last_index.clear();
+  // A loop's yield is taken apart: what goes to the carried values when it goes on, and what when it leaves. The condition itself is a
+  // constant on either way.
+  void split_yields() {
     for (auto& [yield, plan] : a_.yields) {
-      if (plan.target->code != OpCode::For) continue;
-      LoopNote& loop = a_.loops[a_.loop_index.at(plan.target)];
-      loop.last_index.resize(plan.sources.size(), true);  // a body that always leaves yields nothing: no last index
+      if (plan.target->code == OpCode::If) continue;
+      plan.leaving = plan.sources;
+      if (!plan.has_value_condition() || is_const(plan.condition)) continue;
       for (size_t k = 0; k < plan.sources.size(); ++k) {
-        if (plan.sources[k] != plan.target->blocks[0]->params[0]) loop.last_index[k] = false;
+        const ValueId source = plan.sources[k];
+        if (source == plan.condition) {
+          plan.sources[k] = kAlways, plan.leaving[k] = kNever;
+        } else if (negates(source, plan.condition) || negates(plan.condition, source)) {
+          plan.sources[k] = kNever, plan.leaving[k] = kAlways;
+        }
       }
     }
+  }
+
+  bool is_const(ValueId value) const { return a_.values[value].def && a_.values[value].def->code == OpCode::Const; }
+  bool negates(ValueId value, ValueId other) const {
+    const Op* def = a_.values[value].def;
+    return def && def->code == OpCode::Not && def->type == Type::I1 && def->operands[0] == other;
+  }
+  bool goes_on(const YieldPlan& plan) const {
+    return plan.has_value_condition() ? !is_const(plan.condition) || a_.values[plan.condition].def->imm != 0 : plan.condition == kAlways;
+  }
+  bool leaves(const YieldPlan& plan) const {
+    return plan.has_value_condition() ? !is_const(plan.condition) || a_.values[plan.condition].def->imm == 0 : plan.condition == kNever;
+  }
+  bool same_constant(ValueId initial, ValueId source) const {
+    if (!is_const(initial)) return false;
+    const int64_t bits = a_.values[initial].def->imm;
+    if (!is_value(source)) return bits == (source == kAlways ? 1 : 0);
+    return is_const(source) && a_.values[source].def->imm == bits;
+  }
+
+  void find_still_values() {
+    std::vector<bool> goes_round(a_.loops.size(), false);
     for (LoopNote& loop : a_.loops) {
-      loop.last_index.resize(loop.op->results.size(), false);
+      loop.last_index.assign(loop.op->results.size(), loop.op->code == OpCode::For);
+      loop.constant.assign(loop.op->results.size(), true);
+    }
+    for (auto& [yield, plan] : a_.yields) {
+      if (plan.target->code == OpCode::If || !goes_on(plan)) continue;
+      const auto number = static_cast<size_t>(a_.loop_index.at(plan.target));
+      LoopNote& loop = a_.loops[number];
+      goes_round[number] = true;
+      const size_t first = Analysis::first_initial(plan.target);
+      for (size_t k = 0; k < plan.sources.size(); ++k) {
+        if (plan.sources[k] != plan.target->blocks[0]->params[0]) loop.last_index[k] = false;
+        if (!same_constant(plan.target->operands[first + k], plan.sources[k])) loop.constant[k] = false;
+      }
+    }
+    for (size_t number = 0; number < a_.loops.size(); ++number) {
+      LoopNote& loop = a_.loops[number];
       for (size_t k = 0; k < loop.last_index.size(); ++k) {
-        if (a_.values[Analysis::carried_param(loop.op, k)].mentions != 0) loop.last_index[k] = false;
+        // A body that always leaves yields nothing: no last index.
+        if (goes_round[number] && a_.values[Analysis::carried_param(loop.op, k)].mentions == 0) continue;
+        loop.last_index[k] = loop.constant[k] = false;
       }
     }
   }
@@ -237,17 +283,27 @@ class ModeChooser {
     auto at = a_.yields.find(op);
     if (at == a_.yields.end()) return;
     YieldPlan& plan = at->second;
+    const bool is_if = plan.target->code == OpCode::If;
+    const LoopNote* loop = is_if ? nullptr : &a_.loops[a_.loop_index.at(plan.target)];
     for (size_t k = 0; k < plan.sources.size(); ++k) {
-      if (needed(plan.target, k)) use(plan.sources[k]);
-      else plan.sources[k] = kNoValue;
+      const bool still = !is_if && (loop->last_index[k] || loop->constant[k] || !goes_on(plan));
+      const bool dead = plan.target->code == OpCode::Loop && a_.values[Analysis::carried_param(plan.target, k)].mentions == 0;
+      keep_source(&plan.sources[k], needed(plan.target, k) && !still && !dead);
+      if (!is_if) keep_source(&plan.leaving[k], is_read(plan.target->results[k]) && leaves(plan));
     }
     if (plan.has_value_condition()) use_condition(plan.condition, note.loop);
   }
 
+  void keep_source(ValueId* source, bool is_needed) {
+    if (!is_needed) *source = kNoValue;
+    else if (is_value(*source)) use(*source);
+  }
+
+  bool is_read(ValueId value) const { return a_.values[value].uses + a_.values[value].fused_uses > 0; }
+
   bool needed(const Op* target, size_t k) const {
-    const ValueNote& result = a_.values[target->results[k]];
-    if (target->code == OpCode::If) return result.uses + result.fused_uses > 0;
-    return result.uses + result.fused_uses > 0 || a_.values[Analysis::carried_param(target, k)].mentions > 0;
+    if (is_read(target->results[k])) return true;
+    return target->code != OpCode::If && a_.values[Analysis::carried_param(target, k)].mentions > 0;
   }
 
   void visit_structured(const Op* op, const OpNote& note) {

@@ -54,10 +54,12 @@ inline constexpr ir::ValueId kNever = UINT32_MAX - 2;
 // What one emitted yield does: sources[k] goes to result (or carried) k of the target, then control moves on by `condition`.
 struct YieldPlan {
   const ir::Op* target = nullptr;
-  std::vector<ir::ValueId> sources;         // kNoValue: not needed
+  std::vector<ir::ValueId> sources;         // kNoValue: not needed; kAlways, kNever: the constant. Loops: of the trips that go on
+  std::vector<ir::ValueId> leaving;         // loops: the same when the loop is left
   ir::ValueId condition = ir::kNoValue;     // loops: whether to go on; threaded ifs: the next condition; kAlways, kNever
   bool has_value_condition() const { return condition != ir::kNoValue && condition != kAlways && condition != kNever; }
 };
+inline bool is_value(ir::ValueId source) { return source != ir::kNoValue && source != kAlways && source != kNever; }
 
 struct LoopNote {
   const ir::Op* op = nullptr;
@@ -65,8 +67,10 @@ struct LoopNote {
   int depth = 1;
   bool innermost = true;
   std::vector<ir::ValueId> outer;  // values defined outside that are read inside
-  // for: carried k is the loop's own index at every yield and not read inside, so it is only set when the loop is left.
+  // for: carried k is the loop's own index whenever a trip goes on and not read inside, so it is only set when the loop is left.
   std::vector<bool> last_index;
+  // Carried k is one constant from the start to the end of every trip that goes on and not read inside: it is set before the loop.
+  std::vector<bool> constant;
 };
 
 struct RegisterNote {

@@ -154,7 +154,7 @@ class Emitter {
     bool is_float;
     uint32_t to;          // register number
     uint32_t from;        // register number, or kNone: the constant
-    ir::ValueId value;
+    ir::ValueId value;    // may be kAlways or kNever
   };
   struct LoopLabels {
     Label head, latch, exit;
@@ -173,9 +173,13 @@ class Emitter {
   void emit_copy(const Copy& copy, bool keep_flags);
   void emit_leaf(const ir::Op& yield, const YieldPlan& plan);
   void leave(ir::ValueId condition, const std::vector<Copy>& copies, Label on_true, Label on_false);
+  void emit_loop_leaf(const YieldPlan& plan);
+  void go_on_or_leave(const YieldPlan& plan, const std::vector<Copy>& staying, const std::vector<Copy>& leaving);
+  bool spares(const std::vector<Copy>& copies, const YieldPlan& plan) const;
   void set_last_indices(const ir::Op& op, const LoopNote& loop);
   Gp trip_count(const ir::Op& op);
   bool leaves(const ir::Block& block) const;   // never comes back: belongs out of line
+  void keep(Label label);
   void keep_targets(const ir::Block& block);
   bool is_unlikely(ir::ValueId condition, bool outcome) const;
   IfLabels& if_labels(const ir::Op* op);

@@ -101,9 +101,10 @@ class Liveness {
   void open_loop_end(const Op* loop) {
     uint32_t end = 2 * a_.note(loop).end;
     size_t first = loop->code == OpCode::For ? 1 : 0;
+    const LoopNote& note = a_.loops[a_.loop_index.at(loop)];
     for (size_t k = first; k < loop->blocks[0]->params.size(); ++k) {
       ValueId param = loop->blocks[0]->params[k];
-      if (in_register(param)) add_range(param, end, end + 1);
+      if (in_register(param)) add_range(param, note.constant[k - first] ? block_from_ : end, end + 1);
     }
     if (first == 1) read(loop->blocks[0]->params[0], end + 1);
   }
@@ -144,16 +145,21 @@ class Liveness {
     if (at == a_.yields.end()) return;
     const YieldPlan& plan = at->second;
     bool is_loop = plan.target->code != OpCode::If;
-    int depth = a_.depth_of(a_.note(op).loop);
-    for (size_t k = 0; k < plan.sources.size(); ++k) {
-      ValueId source = plan.sources[k];
-      if (source == kNoValue) continue;
+    auto write = [&](ValueId source, size_t k) {
+      if (source == kNoValue) return;
       ValueId to = is_loop ? Analysis::carried_param(plan.target, k) : plan.target->results[k];
       if (in_register(to)) add_range(to, early + 1, early + 2);
-      if (in_register(source) && in_register(to)) candidates_.push_back({source, to, 8 * depth + 4});
+      int depth = a_.depth_of(a_.note(op).loop);
+      if (is_value(source) && in_register(source) && in_register(to)) candidates_.push_back({source, to, 8 * depth + 4});
+    };
+    for (size_t k = 0; k < plan.sources.size(); ++k) write(plan.sources[k], k);
+    for (size_t k = 0; k < plan.leaving.size(); ++k) {
+      if (plan.leaving[k] != plan.sources[k]) write(plan.leaving[k], k);
     }
-    for (ValueId source : plan.sources) {
-      if (source != kNoValue) read(source, early + 1);
+    for (const auto* sources : {&plan.sources, &plan.leaving}) {
+      for (ValueId source : *sources) {
+        if (is_value(source)) read(source, early + 1);
+      }
     }
     if (plan.has_value_condition()) read(plan.condition, early + 1);
   }
@@ -417,7 +423,10 @@ class DepthFinder {
       if (at == a_.yields.end()) return;
       const YieldPlan& plan = at->second;
       for (ValueId source : plan.sources) {
-        if (source != kNoValue) use(source, depth);
+        if (is_value(source)) use(source, depth);
+      }
+      for (ValueId source : plan.leaving) {
+        if (is_value(source)) use(source, depth - 1);
       }
       if (plan.has_value_condition()) use(plan.condition, depth);
       return;

@@ -81,6 +81,7 @@ base::Result<std::unique_ptr<CompiledCode>> compile(const ir::Function& function
     holder.setLogger(&logger);
   }
   asmjit::x86::Compiler compiler(&holder);
+  compiler.addEncodingOptions(asmjit::EncodingOptions::kOptimizedAlign);  // long nops in front of loops, not one for each byte
   if (options.validate) {
     compiler.addDiagnosticOptions(asmjit::DiagnosticOptions::kValidateAssembler | asmjit::DiagnosticOptions::kValidateIntermediate);
   }

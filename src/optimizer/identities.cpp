@@ -126,13 +126,23 @@ ValueId float_division(Context& c, double divisor) {
   return c.make(OpCode::Mul, c.op.type, {c.a(), c.constant(bits_of(c.op.type, 1.0 / divisor))});
 }
 
+bool is_turned_product(const Context& c) {
+  const Op* left = c.e.def(c.a());
+  const Op* right = c.e.def(c.b());
+  return left != nullptr && right != nullptr && left != right && left->code == OpCode::Mul && right->code == OpCode::Mul &&
+         c.e.find(left->operands[0]) == c.e.find(right->operands[1]) && c.e.find(left->operands[1]) == c.e.find(right->operands[0]);
+}
+
 ValueId float_identity(Context& c) {
   std::optional<double> right;
   if (c.op.operands.size() > 1) {
     if (const auto bits = c.e.const_bits(c.b())) right = float_of(c.op.type, *bits);
   }
   switch (c.op.code) {
-    case OpCode::Add: return right && *right == 0 && std::signbit(*right) ? c.a() : kNoValue;
+    case OpCode::Add:
+      if (right && *right == 0 && std::signbit(*right)) return c.a();
+      // x*y + y*x, the imaginary part of a square: both products are NaN or none is, and then the first one's bits are the sum's.
+      return is_turned_product(c) ? c.make(OpCode::Add, c.op.type, {c.a(), c.a()}) : kNoValue;
     case OpCode::Sub: return right && *right == 0 && !std::signbit(*right) ? c.a() : kNoValue;
     case OpCode::Mul: return right && *right == 1 ? c.a() : kNoValue;
     case OpCode::Div:
