@@ -173,6 +173,8 @@ int hl_monitor_is_ours(HlMonitor* m);
 int hl_monitor_set_callback(HlMonitor* m, int event, PyObject* callable);
 int hl_monitor_set_global(HlMonitor* m, int events);
 int hl_monitor_set_local(HlMonitor* m, PyCodeObject* code, int events);
+/* Undoes DISABLE at one backward jump of code with our local JUMP events. 0: not done (another tool is there too). */
+int hl_monitor_rearm_jump(PyCodeObject* code, int unit);
 PyObject* hl_monitor_disable_object(HlMonitor* m); /* borrowed */
 /* Global events, callbacks, then the id. The caller has cleared the local events of every code it armed before.
  * If the id is no longer ours nothing of the new owner is touched. Never fails (errors are swallowed). */
@@ -218,6 +220,10 @@ int hl_line_of_unit(PyCodeObject* code, int unit); /* -1: no line; takes longer 
 void hl_lines(PyCodeObject* code, int* lines);     /* of all units */
 /* Does the code object have a backward jump that can be armed? */
 int hl_has_back_edge(PyCodeObject* code);
+int hl_may_have_back_edge(PyCodeObject* code); /* the same by a glance: may say yes where there is none */
+/* Whether the loop over `it` with this header and back edge is over a list that its body may lengthen: the list has
+ * owners besides the iterator, and is not that of a plain variable which the body does not mention. */
+int hl_iterates_growing_list(PyCodeObject* code, int header, int jump, PyObject* it);
 /* The first backward jump whose opcode is at `unit` or behind it: 1, or 0 if there is none. */
 int hl_next_back_edge(PyCodeObject* code, int unit, HlInstr* out);
 
@@ -241,6 +247,7 @@ typedef enum HlIterKind {
 } HlIterKind;
 HlIterKind hl_iter_kind(PyObject* it);
 int hl_iter_is_forward(HlIterKind kind); /* counts up through a sequence */
+Py_ssize_t hl_iter_left(PyObject* it);   /* items left of a range, list, tuple, str or bytes; -1: not known */
 int hl_range_iter_read(PyObject* it, long* start, long* step,
                        long* len); /* start = the next value, len = how many are left */
 int hl_range_iter_set(PyObject* it, long start, long step, long len);

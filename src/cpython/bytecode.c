@@ -225,21 +225,17 @@ int hl_opcode_row(int opcode, const char** name, int* caches, HlOp* op) {
 
 /* Asked of every code object that is run: looks at the code as it stands, where caches and instrumentation may look like
  * a backward jump but none can be overlooked. */
-static int may_have_back_edge(PyCodeObject* code) {
-  const _Py_CODEUNIT* units = _PyCode_CODE(code);
-  for (Py_ssize_t u = 0, end = Py_SIZE(code); u < end; u++) {
-    switch (units[u].op.code) {
-      case JUMP_BACKWARD:
-      case INSTRUMENTED_JUMP_BACKWARD:
-      case INSTRUMENTED_LINE:
-      case INSTRUMENTED_INSTRUCTION:
+int hl_may_have_back_edge(PyCodeObject* code) {
+  static const uint8_t may[256] = {
+      [JUMP_BACKWARD] = 1,        [INSTRUMENTED_JUMP_BACKWARD] = 1, [INSTRUMENTED_LINE] = 1,
+      [INSTRUMENTED_INSTRUCTION] = 1,
 #ifdef ENTER_EXECUTOR
-      case ENTER_EXECUTOR:
+      [ENTER_EXECUTOR] = 1,
 #endif
-        return 1;
-      default: break;
-    }
-  }
+  };
+  const _Py_CODEUNIT* units = _PyCode_CODE(code);
+  for (Py_ssize_t u = 0, end = Py_SIZE(code); u < end; u++)
+    if (may[units[u].op.code]) return 1;
   return 0;
 }
 
@@ -259,5 +255,35 @@ int hl_next_back_edge(PyCodeObject* code, int unit, HlInstr* out) {
 
 int hl_has_back_edge(PyCodeObject* code) {
   HlInstr in;
-  return may_have_back_edge(code) && hl_next_back_edge(code, 0, &in);
+  return hl_may_have_back_edge(code) && hl_next_back_edge(code, 0, &in);
+}
+
+/* Opcodes that name a variable: 1 by their argument, 2 by either half of it. */
+static const uint8_t kVariableForm[256] = {
+    [LOAD_FAST] = 1,  [LOAD_FAST_CHECK] = 1, [STORE_FAST] = 1,  [LOAD_NAME] = 1,
+    [STORE_NAME] = 1, [LOAD_DEREF] = 1,      [STORE_DEREF] = 1,
+#ifdef LOAD_FAST__LOAD_FAST
+    [LOAD_FAST__LOAD_FAST] = 1, [LOAD_FAST__LOAD_CONST] = 1, [STORE_FAST__LOAD_FAST] = 1, [STORE_FAST__STORE_FAST] = 1,
+#endif
+#ifdef LOAD_FAST_LOAD_FAST
+    [LOAD_FAST_LOAD_FAST] = 2, [STORE_FAST_LOAD_FAST] = 2, [STORE_FAST_STORE_FAST] = 2,
+#endif
+};
+
+/* By the code as it stands: what a cache says can only add mentions. Arguments count by their low byte. */
+int hl_iterates_growing_list(PyCodeObject* code, int header, int jump, PyObject* it) {
+  PyObject* list = NULL;
+  Py_ssize_t index;
+  if (hl_iter_kind(it) != HL_ITER_LIST || !hl_seq_iter_read(it, &list, &index) || list == NULL) return 0;
+  if (Py_REFCNT(list) == 1) return 0;
+  const _Py_CODEUNIT* units = _PyCode_CODE(code);
+  if (header < 2 || units[header - 1].op.code != GET_ITER || kVariableForm[units[header - 2].op.code] != 1) return 1;
+  const int variable = units[header - 2].op.arg;
+  for (int u = header; u < jump; u++) {
+    const int form = kVariableForm[units[u].op.code], arg = units[u].op.arg;
+    if (form == 0) continue;
+    if (form == 1 && arg == variable) return 1;
+    if (form == 2 && (arg >> 4 == variable || (arg & 15) == variable)) return 1;
+  }
+  return 0;
 }

@@ -53,6 +53,20 @@ int hl_iter_is_forward(HlIterKind kind) {
   return (kind >= HL_ITER_LIST && kind <= HL_ITER_SEQ) || (kind >= HL_ITER_STR && kind <= HL_ITER_BYTES);
 }
 
+Py_ssize_t hl_iter_left(PyObject* it) {
+  if (it == NULL) return -1;
+  if (Py_TYPE(it) == &PyRangeIter_Type) return ((const _PyRangeIterObject*)it)->len;
+  HlIterKind kind = hl_iter_kind(it);
+  if (kind != HL_ITER_LIST && kind != HL_ITER_TUPLE && kind != HL_ITER_STR && kind != HL_ITER_STR_ASCII && kind != HL_ITER_BYTES)
+    return -1;
+  const HlSeqIter* s = (const HlSeqIter*)it;
+  if (s->seq == NULL) return 0;
+  Py_ssize_t size = kind <= HL_ITER_TUPLE        ? Py_SIZE(s->seq)
+                    : kind == HL_ITER_BYTES      ? PyBytes_GET_SIZE(s->seq)
+                                                 : PyUnicode_GET_LENGTH(s->seq);
+  return size > s->index ? size - s->index : 0;
+}
+
 int hl_range_iter_read(PyObject* it, long* start, long* step, long* len) {
   if (hl_iter_kind(it) != HL_ITER_RANGE) return 0;
   const _PyRangeIterObject* r = (const _PyRangeIterObject*)it;

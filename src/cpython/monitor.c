@@ -1,6 +1,9 @@
 /* monitor.c: our use of sys.monitoring as tool 5 (access.h: sys.monitoring). Through the public Python interface, so
  * that it is the same for every version; events are looked up by name because their numbers move. */
 #include "cpython/internal.h"
+#ifndef PY_MONITORING_EVENT_JUMP
+#include "internal/pycore_instruments.h"
+#endif
 
 enum { kToolId = 5, kEvents = 7 };
 static const char* const kEventNames[kEvents] = {"PY_START",    "PY_RESUME", "JUMP", "BRANCH",
@@ -115,6 +118,19 @@ int hl_monitor_set_local(HlMonitor* m, PyCodeObject* code, int events) {
   Py_XDECREF(args[2]);
   Py_XDECREF(r);
   return r != NULL ? 0 : -1;
+}
+
+/* The location is as CPython leaves it after DISABLE: the plain opcode, while the code object's active events still
+ * have JUMP for our tool. With one tool there is no table of tools by location. */
+int hl_monitor_rearm_jump(PyCodeObject* code, int unit) {
+  const _PyCoMonitoringData* data = code->_co_monitoring;
+  if (data == NULL || data->tools != NULL || unit < 0 || unit >= Py_SIZE(code)) return 0;
+  if (!(data->active_monitors.tools[PY_MONITORING_EVENT_JUMP] & 1 << kToolId)) return 0;
+  _Py_CODEUNIT* at = _PyCode_CODE(code) + unit;
+  if (at->op.code == INSTRUMENTED_JUMP_BACKWARD) return 1;
+  if (at->op.code != JUMP_BACKWARD) return 0;
+  at->op.code = INSTRUMENTED_JUMP_BACKWARD;
+  return 1;
 }
 
 PyObject* hl_monitor_disable_object(HlMonitor* m) {

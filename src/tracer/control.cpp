@@ -150,6 +150,7 @@ void disable(Runtime& rt) {
   if (rt.session.number != 0) end_session(rt);
   const bool ours = hl_monitor_is_ours(&rt.monitor);
   for (CodeInfo* info = rt.codes; info != nullptr; info = info->next) {
+    info->may_sleep = info->sleeping = false;
     if (ours) {
       set_events(rt, info, 0);
     } else {

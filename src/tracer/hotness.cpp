@@ -120,9 +120,28 @@ void adopt(Runtime& rt, CodeInfo* info) {
   }
 }
 
+// What was counted of short loops goes over to the loops that are now known.
+void count_short_loops(Runtime& rt, CodeInfo* info) {
+  wake_loops(rt, info);
+  info->may_sleep = false;
+  for (const ShortLoop& known : info->short_loops) {
+    auto at = std::find_if(info->loops.begin(), info->loops.end(), [&](const auto& loop) { return loop->header == known.header; });
+    if (at == info->loops.end()) continue;
+    Loop& loop = **at;
+    if (!loop.seen) loop.threshold = first_threshold(rt, loop);
+    loop.seen = true;
+    loop.count += known.trips;
+    loop.total += known.trips;
+    info->known_paths.mark(known.from);
+    info->has_known_paths = true;
+  }
+  info->short_loops = {};
+}
+
 void fill_loops(Runtime& rt, CodeInfo* info) {
   scan_loops(info);
   adopt(rt, info);
+  count_short_loops(rt, info);
 }
 
 }  // namespace
@@ -174,10 +193,12 @@ void set_events(Runtime& rt, CodeInfo* info, int events) {
 void arm_code(Runtime& rt, PyCodeObject* code) {
   CodeInfo* info = find_code(rt, code);
   if (info == nullptr) {
-    if (!hl_has_back_edge(code) || is_frozen(code)) return;
+    if (!hl_may_have_back_edge(code) || is_frozen(code)) return;
     info = code_info(rt, code);
+    // A generator is not started again for each of its loops' entries.
+    if (info != nullptr) info->may_sleep = (code->co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)) == 0;
   }
-  if (info != nullptr && (info->events & HL_EVENT_JUMP) == 0 && hl_has_back_edge(code)) set_events(rt, info, info->events | HL_EVENT_JUMP);
+  if (info != nullptr && (info->events & HL_EVENT_JUMP) == 0 && hl_may_have_back_edge(code)) set_events(rt, info, info->events | HL_EVENT_JUMP);
 }
 
 // Frames that run already when hotloop is enabled never start again.
@@ -331,14 +352,20 @@ void count_trip(Runtime& rt, PyThreadState* ts, HlFrame* frame, Loop& loop, int 
 
 PyObject* on_start(PyObject*, PyObject* const* args, Py_ssize_t count) {
   Runtime& rt = runtime();
-  if (count >= 1 && rt.enabled && PyCode_Check(args[0])) arm_code(rt, reinterpret_cast<PyCodeObject*>(args[0]));
+  if (count >= 1 && rt.enabled && PyCode_Check(args[0])) {
+    auto* code = reinterpret_cast<PyCodeObject*>(args[0]);
+    arm_code(rt, code);
+    CodeInfo* info = find_code(rt, code);
+    if (info != nullptr && wait_for_next_start(rt, info)) Py_RETURN_NONE;
+  }
   return rt.monitor.disable != nullptr ? disable_event(rt) : Py_NewRef(Py_None);
 }
 
 // Most back edges of a program are those of loops that are not hot yet: they are counted, and nothing else is looked at.
-inline bool is_cold(const Runtime& rt, const Loop& loop, int from) {
-  return loop.count + kNotedTrips < loop.threshold && loop.last_from == from && rt.session.number == 0 && loop.regions.empty() &&
-         loop.state == LoopState::kCounting;
+// A recording in progress elsewhere looks at one in so many, to see that it is out of sight.
+inline bool is_cold(Runtime& rt, const Loop& loop, int from) {
+  return loop.count + kNotedTrips < loop.threshold && loop.last_from == from && loop.regions.empty() && loop.state == LoopState::kCounting &&
+         (rt.session.number == 0 || (!loop.info->watched && (++rt.session.jumps & 255) != 0));
 }
 
 PyObject* on_jump(PyObject*, PyObject* const* args, Py_ssize_t count) {
@@ -348,6 +375,7 @@ PyObject* on_jump(PyObject*, PyObject* const* args, Py_ssize_t count) {
   if (to > from) return disable_event(rt);
   auto* code = reinterpret_cast<PyCodeObject*>(args[0]);
   CodeInfo* info = rt.last_code == code ? rt.last_info : find_code(rt, code);
+  if (info != nullptr && info->loops.empty() && rt.paused == 0 && sleep_if_short(rt, info, from, to)) return disable_event(rt);
   Loop* loop = info != nullptr ? find_loop(rt, info, to) : nullptr;
   if (loop == nullptr) return disable_event(rt);
   rt.last_code = code;

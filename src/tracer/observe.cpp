@@ -81,6 +81,7 @@ void watch_code(Runtime& rt, PyCodeObject* code) {
   if (info->recordings >= kMaxRecordings || (code->co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)) != 0) {
     if (info != session.loop->info) return;  // the hot loop itself may be in a generator
   }
+  wake_loops(rt, info);
   const int events = info->events | HL_EVENT_INSTRUCTION | HL_EVENT_CALL;
   set_events(rt, info, events);
   if (info->events != events) return;

@@ -62,6 +62,14 @@ struct Loop {
   std::unique_ptr<base::Refusal> refusal;   // the last one
 };
 
+// A back edge of a loop that made few trips when it was last looked at (sleep.cpp).
+struct ShortLoop {
+  int from = 0, header = 0;  // code units
+  uint32_t trips = 0;        // counted so far
+  bool asleep = false;
+  bool counted_elsewhere = false;  // another back edge of the same loop has the trips
+};
+
 struct CodeInfo {
   PyCodeObject* code = nullptr;  // borrowed: the code object owns this record (co_extra)
   CodeInfo* previous = nullptr;  // list of all
@@ -70,6 +78,10 @@ struct CodeInfo {
   bool watched = false;          // part of the recording in progress
   uint32_t recordings = 0;       // how often it was watched (T6)
   std::vector<std::unique_ptr<Loop>> loops;  // by header; filled at the first back edge
+  std::vector<ShortLoop> short_loops;        // by `from`, while `loops` is empty
+  bool may_sleep = false;
+  bool sleeping = false;                     // some short loop is
+  uint32_t starts = 0;                       // seen while loops may sleep
   Loop* last = nullptr;
   bool pinned = false;           // in Runtime::warm, which then owns a reference to the code object
   CodeObservation known_paths;   // what all successful recordings saw, and the back edges that were counted
@@ -161,6 +173,12 @@ void kill_loop(Runtime& rt, Loop& loop);
 void drop_regions(Runtime& rt, Loop& loop);
 void drop_region(Runtime& rt, Loop& loop, Region* region);
 uint32_t first_threshold(const Runtime& rt, const Loop& loop);
+
+// sleep.cpp
+// Whether the loop whose back edge was just taken makes few more trips: they are counted, and the event may be disabled until wake_loops().
+bool sleep_if_short(Runtime& rt, CodeInfo* info, int from, int header);
+void wake_loops(Runtime& rt, CodeInfo* info);
+bool wait_for_next_start(Runtime& rt, CodeInfo* info);  // at a start of the code: wakes; whether the next start is wanted too
 
 // observe.cpp
 bool may_begin_session(Runtime& rt, PyThreadState* ts, const Loop& loop);
