@@ -178,13 +178,18 @@ build_module() {
   mv "$stamp.new" "$stamp"
 }
 
-# build_unit: the GoogleTest binary, once, without Python and with assertions.
+# build_unit [sanitizers]: the GoogleTest binary UNIT, without Python and with assertions.
 build_unit() {
-  local build="$ROOT/build/unit"
+  local build="$ROOT/build/unit${1:+-sanitize}" options=()
+  UNIT="$build/hotloop_unit"
+  if [ -n "${1:-}" ]; then
+    options+=("-DHOTLOOP_SANITIZE=$1")
+  elif [ -n "${HOTLOOP_WERROR:-}" ]; then
+    options+=(-DHOTLOOP_WERROR=ON)  # under sanitizers g++ warns of what cannot happen
+  fi
   if [ ! -e "$build/build.ninja" ]; then
-    say "unit tests: configuring in build/unit"
-    cmake -S "$ROOT" --preset core -B "$build" ${HOTLOOP_ASMJIT:+-DHOTLOOP_ASMJIT="$HOTLOOP_ASMJIT"} \
-      ${HOTLOOP_WERROR:+-DHOTLOOP_WERROR=ON} </dev/null >&2 \
+    say "unit tests: configuring in ${build#"$ROOT"/}"
+    cmake -S "$ROOT" --preset core -B "$build" ${HOTLOOP_ASMJIT:+-DHOTLOOP_ASMJIT="$HOTLOOP_ASMJIT"} "${options[@]}" </dev/null >&2 \
       || die "CMake failed for the unit tests"
   fi
   cmake --build "$build" --target hotloop_unit -j "$(jobs_option)" </dev/null >&2 || die "the build of the unit tests failed"
