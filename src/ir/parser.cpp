@@ -1,6 +1,7 @@
 // The parsing direction of the IR's text form. Needs ir/text_form.h, ir/lexer.h.
 // Promises: the first error wins and names line and column; numeric value names are kept, others get numbers above them; what the text
 // form can say but the IR forbids (types, dominance) is left to the verifier.
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <concepts>

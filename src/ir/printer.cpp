@@ -1,5 +1,6 @@
 // The printing direction of the IR's text form. Needs ir/text_form.h, ir/lexer.h (quote).
 // Promises: never fails, also on a Function that breaks the IR's promises (messages show it); numbers are exact.
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cmath>

@@ -176,7 +176,8 @@ ValueId Recorder::flag_looked_into(State& state, const HlInstr& in) {
   }
   if (in.op == HL_LOAD_DEREF) {
     normalise(state);
-    const Sym& s = at(state, cell_ref(state, in.arg));
+    const VarRef cell = cell_ref(state, in.arg);
+    const Sym& s = at(state, cell);
     if (s.kind == PyKind::Either && has_unbound(s)) return s.v[0];
   }
   if (in.op == HL_LOAD_GLOBAL || in.op == HL_LOAD_NAME) {

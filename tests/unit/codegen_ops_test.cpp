@@ -3,6 +3,7 @@
 // under register pressure; with AVX encodings and with SSE2 alone.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>

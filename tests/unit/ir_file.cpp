@@ -1,6 +1,7 @@
 // One file of tests/ir/. Needs ir_file.h, ir/lexer.h. Promises: as in ir_file.h.
 #include "ir_file.h"
 
+#include <algorithm>
 #include <sstream>
 
 #include "ir/lexer.h"
