@@ -316,6 +316,11 @@ bool Emitter::is_unlikely(ValueId condition, bool outcome) const {
   }
 }
 
+// A call beside which a jump out of line is nothing.
+bool Emitter::calls(const Block& block) const {
+  return std::any_of(block.ops.begin(), block.ops.end(), [](const Op* op) { return op->code == OpCode::Call; });
+}
+
 // Code out of line is written after the labels it jumps to have been bound: they must not vanish.
 void Emitter::keep(Label label) {
   if (!label.isValid()) return;
@@ -356,7 +361,7 @@ void Emitter::emit_If(const Op& op) {
   };
   bool threaded = a_.note(&op).threaded;
   bool yes_cold = leaves(yes) || is_unlikely(op.operands[0], true);
-  bool no_cold = !yes_cold && (leaves(no) || is_unlikely(op.operands[0], false));
+  bool no_cold = !yes_cold && (leaves(no) || is_unlikely(op.operands[0], false) || (calls(no) && !calls(yes)));
   if (!threaded) {
     if (plain_exit(yes)) labels.on_true = exit_label(*yes.ops.back());
     if (plain_exit(no)) labels.on_false = exit_label(*no.ops.back());

@@ -53,6 +53,7 @@ void Emitter::count_down(const Op& op) {
 void Emitter::emit_cold() {
   // Cold code may find more cold code and more stubs.
   size_t next_cold = 0, next_stub = 0;
+  in_cold_ = true;
   while (next_cold < cold_.size() || next_stub < stub_list_.size()) {
     loop_ = -2;
     if (next_cold < cold_.size()) {

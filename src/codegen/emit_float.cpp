@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "codegen/emitter.h"
+#include "codegen/preserving_call.h"
 
 namespace hotloop::codegen {
 using namespace ir;
@@ -110,13 +111,24 @@ void Emitter::call(const Op& op, const void* address, const std::string& signatu
   asmjit::FuncSignatureBuilder abi(asmjit::CallConvId::kHost);
   abi.setRet(abi_type(signature[0]));
   for (size_t k = 0; k < op.operands.size(); ++k) abi.addArg(abi_type(signature[k + 2]));
+  const bool preserving = in_cold_ && op.code == OpCode::Call && static_cast<HelperId>(op.imm) == HelperId::PowF64;
   std::vector<Operand> arguments;
   for (ValueId operand : op.operands) {
-    if (is_float(type_of(operand))) arguments.push_back(xmm(operand));
+    if (preserving) {
+      // A copy: asmjit gives a value that is an argument itself no place of its own.
+      arguments.push_back(cc_.newXmmSd());
+      if (in_register(operand)) move_xmm(arguments.back().as<Xmm>(), xmm_place(operand));
+      else load_float_const(arguments.back().as<Xmm>(), Type::F64, const_bits(operand), false);
+    } else if (is_float(type_of(operand))) arguments.push_back(xmm(operand));
     else arguments.push_back(gp(operand));
   }
   asmjit::InvokeNode* node = nullptr;
+  if (preserving) address = reinterpret_cast<const void*>(&hotloop_pow_preserving);
   if (cc_.addInvokeNode(&node, I::kIdCall, Imm(reinterpret_cast<uint64_t>(address)), abi) != asmjit::kErrorOk) return;
+  if (preserving) {
+    node->detail()._callConv.setPreservedRegs(asmjit::RegGroup::kGp, 0xFFFF);
+    node->detail()._callConv.setPreservedRegs(asmjit::RegGroup::kVec, 0xFFFE);
+  }
   for (size_t k = 0; k < arguments.size(); ++k) node->_setArg(k, 0, arguments[k]);
   if (is_float(op.type)) {
     node->setRet(0, result_xmm(op));

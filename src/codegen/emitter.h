@@ -179,6 +179,7 @@ class Emitter {
   void set_last_indices(const ir::Op& op, const LoopNote& loop);
   Gp trip_count(const ir::Op& op);
   bool leaves(const ir::Block& block) const;   // never comes back: belongs out of line
+  bool calls(const ir::Block& block) const;
   void keep(Label label);
   void keep_targets(const ir::Block& block);
   bool is_unlikely(ir::ValueId condition, bool outcome) const;
@@ -209,6 +210,7 @@ class Emitter {
   std::unordered_map<const ir::Op*, LoopLabels> loop_labels_;
   std::unordered_map<const ir::Op*, IfLabels> if_labels_;
   std::vector<std::function<void()>> cold_;
+  bool in_cold_ = false;         // what is being written is out of line
   std::unordered_map<const ir::Op*, Label> stubs_;
   std::vector<const ir::Op*> stub_list_;
   std::vector<uint32_t> snapshot_exits_;        // how many stubs share a snapshot

@@ -16,6 +16,7 @@ struct CheckOptions {
 bool eliminate_checks(ir::Function& function, const CheckOptions& options);  // ranges, bounds, overflow, guard hoisting
 bool merge_float_checks(ir::Function& function);
 bool lower_addresses(ir::Function& function);
+bool compare_squares(ir::Function& function);     // x ** 2 that is only compared
 bool carry_computations(ir::Function& function);  // predictive commoning
 bool thin_polls(ir::Function& function);
 bool drop_loop_snapshots(ir::Function& function);  // `before` snapshots are no longer wanted

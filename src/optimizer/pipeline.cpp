@@ -31,6 +31,7 @@ void run_all(PassRunner& passes, const PipelineOptions& options) {
   passes.run("gvn", number_values);
   passes.run("licm", hoist_invariants);
   passes.run("fcheck", merge_float_checks);
+  if (passes.run("guard-band", compare_squares)) passes.run("gvn", number_values);
   passes.run("commoning", carry_computations);
   passes.run("polls", thin_polls);
   if (options.lower_addresses) {
