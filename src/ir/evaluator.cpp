@@ -324,6 +324,8 @@ Flow Machine::run_Call(const Op& op) {
   HL_CALL("l(d)", int64_t, double)
   HL_CALL("l(l)", int64_t, int64_t)
   HL_CALL("l(ll)", int64_t, int64_t, int64_t)
+  HL_CALL("d(ddl)", double, double, double, int64_t)
+  HL_CALL("d(ddddl)", double, double, double, double, double, int64_t)
   HL_CALL("l(lll)", int64_t, int64_t, int64_t, int64_t)
   HL_CALL("b(ll)", bool, int64_t, int64_t)
 #undef HL_CALL

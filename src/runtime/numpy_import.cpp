@@ -97,6 +97,7 @@ bool import_numpy() {
   imported.helpers.objects = object_functions();
   find_numpy_loops(&imported.helpers);
   find_python_math(&imported.helpers);
+  find_complex_functions(&imported.helpers);
   if (PyErr_Occurred()) return false;
   imported.done = true;
   return true;

@@ -21,5 +21,9 @@ void set_run(int64_t (*run)(ir::Activation* activation, int64_t exit_id));
 // Called once by import_numpy().
 void find_numpy_loops(ir::HelperTable* table);
 void find_python_math(ir::HelperTable* table);
+void find_complex_functions(ir::HelperTable* table);
+
+// Is there a function of this number (ir/complex_functions.h)?
+bool has_complex_function(int64_t number);
 
 }  // namespace hotloop::runtime

@@ -11,21 +11,18 @@
 #include "ir/numeric.h"
 #include "runtime/numpy_api.h"
 #include "runtime/numpy_import.h"
+#include "runtime/numpy_loop.h"
 
 namespace hotloop::runtime {
 namespace {
 
-struct InnerLoop {
-  PyUFuncGenericFunction function = nullptr;
-  void* data = nullptr;
-};
 // By helper; filled once by find_numpy_loops, read-only afterwards. The wrappers have no other way to reach them: compiled code calls
 // them with the operands alone.
 InnerLoop loops[ir::kHelperCount];
 
-// Runs the loop on one element with the strides that NumPy uses for scalars. True when it raised a flag for which NumPy warns: some loops
-// do although operands and result are finite.
-bool run(const InnerLoop& loop, char** args, int inputs, npy_intp item) {
+}  // namespace
+
+bool run_loop(const InnerLoop& loop, char** args, int inputs, npy_intp item) {
   constexpr unsigned kFlags = 0x3F, kReported = 0x0D;  // invalid, division by zero, overflow
   const npy_intp one = 1;
   npy_intp steps[3] = {0, 0, 0};
@@ -38,6 +35,8 @@ bool run(const InnerLoop& loop, char** args, int inputs, npy_intp item) {
   return raised != 0;
 }
 
+namespace {
+
 // Not finite from finite operands: the caller's check leaves native code.
 template <typename T>
 T nan_for_flags() {
@@ -48,7 +47,7 @@ template <typename... T>
 auto run_on(const InnerLoop& loop, bool* raised, T... operands) {
   std::common_type_t<T...> result{};
   char* args[] = {reinterpret_cast<char*>(&operands)..., reinterpret_cast<char*>(&result)};
-  *raised = run(loop, args, sizeof...(T), sizeof result);
+  *raised = run_loop(loop, args, sizeof...(T), sizeof result);
   return result;
 }
 
@@ -72,18 +71,21 @@ template <ir::HelperId id, typename T, int part>
 T call_complex(T ar, T ai, T br, T bi) {
   T a[2] = {ar, ai}, b[2] = {br, bi}, result[2] = {};
   char* args[] = {reinterpret_cast<char*>(a), reinterpret_cast<char*>(b), reinterpret_cast<char*>(result)};
-  return run(loops[static_cast<int>(id)], args, 2, sizeof result) ? nan_for_flags<T>() : result[part];
+  return run_loop(loops[static_cast<int>(id)], args, 2, sizeof result) ? nan_for_flags<T>() : result[part];
 }
 
-// The first loop of this signature: the one that NumPy's own resolver takes (a later duplicate is the plain libm loop).
-InnerLoop first_loop(const PyUFuncObject* ufunc, int type_num) {
+}  // namespace
+
+InnerLoop first_loop(const PyUFuncObject* ufunc, int type_num, int result_num) {
   for (int k = 0; k < ufunc->ntypes; ++k) {
     bool same = true;
-    for (int j = 0; j < ufunc->nargs; ++j) same = same && ufunc->types[k * ufunc->nargs + j] == type_num;
+    for (int j = 0; j < ufunc->nargs; ++j) same = same && ufunc->types[k * ufunc->nargs + j] == (j + 1 < ufunc->nargs ? type_num : result_num);
     if (same) return {ufunc->functions[k], ufunc->data != nullptr ? const_cast<void*>(ufunc->data[k]) : nullptr};
   }
   return {};
 }
+
+namespace {
 
 struct Row {
   ir::HelperId id;
@@ -149,7 +151,7 @@ void find_numpy_loops(ir::HelperTable* table) {
     PyObject* object = PyObject_GetAttrString(module, row.ufunc);
     if (object == nullptr) break;
     if (Py_TYPE(object) == &PyUFunc_Type) {
-      InnerLoop loop = first_loop(reinterpret_cast<PyUFuncObject*>(object), row.type_num);
+      InnerLoop loop = first_loop(reinterpret_cast<PyUFuncObject*>(object), row.type_num, row.type_num);
       loops[static_cast<int>(row.id)] = loop;
       if (loop.function != nullptr) table->address[static_cast<int>(row.id)] = row.wrapper;
     }

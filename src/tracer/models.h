@@ -54,6 +54,12 @@ Result<Sym> model_math_ldexp(Emit& e, const ModelCall& call);
 Result<Sym> model_math_frexp(Emit& e, const ModelCall& call);
 Result<Sym> model_math_modf(Emit& e, const ModelCall& call);
 Result<Sym> model_math_isclose(Emit& e, const ModelCall& call);
+Result<Sym> model_cmath_1(Emit& e, const ModelCall& call);
+Result<Sym> model_cmath_sqrt(Emit& e, const ModelCall& call);
+Result<Sym> model_cmath_phase(Emit& e, const ModelCall& call);
+Result<Sym> model_cmath_polar(Emit& e, const ModelCall& call);
+Result<Sym> model_cmath_class(Emit& e, const ModelCall& call);
+Result<Sym> model_np_angle(Emit& e, const ModelCall& call);
 Result<Sym> model_np_sqrt(Emit& e, const ModelCall& call);
 Result<Sym> model_np_1(Emit& e, const ModelCall& call);
 Result<Sym> model_np_2(Emit& e, const ModelCall& call);
@@ -89,6 +95,9 @@ Result<Sym> model_np_real(Emit& e, const ModelCall& call);
 Result<Sym> model_np_round(Emit& e, const ModelCall& call);
 Result<Sym> model_np_scalar(Emit& e, const ModelCall& call);
 Result<Sym> model_item(Emit& e, const ModelCall& call);
+
+// The function of NumPy of this name on a complex scalar.
+Result<Sym> np_complex_function(Emit& e, const ModelCall& call, std::string_view name);
 
 // round(a, digits) of a NumPy float scalar.
 Result<Sym> round_np_float(Emit& e, const Sym& a, const Sym& digits);

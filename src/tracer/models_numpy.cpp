@@ -65,6 +65,7 @@ Result<Sym> real_argument(Emit& e, const ModelCall& call) {
 }  // namespace
 
 Result<Sym> model_np_sqrt(Emit& e, const ModelCall& call) {
+  if (is_complex_number(call.args[0].kind)) return np_complex_function(e, call, call.name);
   PyKind kind = float_kind(strong(call.args[0].kind));
   if (kind == PyKind::Unbound) return refuse_function(e, call);
   ValueId x = to_kind(e, call.args[0], kind);
@@ -72,6 +73,7 @@ Result<Sym> model_np_sqrt(Emit& e, const ModelCall& call) {
 }
 
 Result<Sym> model_np_1(Emit& e, const ModelCall& call) {
+  if (is_complex_number(call.args[0].kind)) return np_complex_function(e, call, call.name);
   PyKind kind = float_kind(strong(call.args[0].kind));
   if (kind == PyKind::Unbound) return refuse_function(e, call);
   ir::HelperId helper = for_kind(call.helper, kind);
@@ -133,6 +135,7 @@ Result<Sym> model_np_right_shift(Emit& e, const ModelCall& call) { return as_ope
 
 // np.abs is a ufunc: floats clear the sign; integers wrap for MIN without a warning.
 Result<Sym> model_np_abs(Emit& e, const ModelCall& call) {
+  if (is_complex_number(call.args[0].kind)) return np_complex_function(e, call, "absolute");
   auto a = real_argument(e, call);
   if (!a) return a;
   Type type = part_type(a->kind);

@@ -136,28 +136,33 @@ ValueId Recorder::trips_left(const Position& p, bool clamp, ir::SnapshotId befor
   return builder_.select(Type::I64, builder_.binary(OpCode::Gt, Type::I64, n, zero), n, zero);
 }
 
-// A strict zip raises unless all of its iterators end together: where they do not, the interpreter does the loop.
-Result<void> Recorder::guard_strict(const Sym& iterator, ir::SnapshotId before) {
-  if (!ir::is_iterator(iterator.kind) || !iterator.items) return {};
-  ValueId first = ir::kNoValue;
+// A strict zip raises unless all of its iterators end together: whether they do, for all such zips in the iterator. kNoValue: there are none.
+Result<ValueId> Recorder::end_together(const Sym& iterator, ir::SnapshotId before) {
+  ValueId together = ir::kNoValue, first = ir::kNoValue;
+  if (!ir::is_iterator(iterator.kind) || !iterator.items) return together;
+  auto also = [&](ValueId flag) {
+    if (flag == ir::kNoValue) return;
+    together = together == ir::kNoValue ? flag : builder_.binary(OpCode::And, Type::I1, together, flag);
+  };
   for (const Sym& item : *iterator.items) {
-    auto inner = guard_strict(item, before);
+    auto inner = end_together(item, before);
     if (!inner) return inner;
+    also(*inner);
     if (iterator.kind != PyKind::StrictZip) continue;
     std::vector<Position> positions;
     Course lists;
     auto found = collect_positions(item, &positions, &lists);
-    if (!found) return found;
+    if (!found) return found.refusal();
     ValueId trips = ir::kNoValue;
     for (const Position& p : positions) {
       if (p.endless) continue;
       ValueId left = trips_left(p, true, before);
       trips = trips == ir::kNoValue ? left : builder_.select(Type::I64, builder_.binary(OpCode::Lt, Type::I64, left, trips), left, trips);
     }
-    if (first != ir::kNoValue) builder_.guard(builder_.binary(OpCode::Eq, Type::I64, first, trips), ExitReason::Bounds, before);
+    also(first == ir::kNoValue ? first : builder_.binary(OpCode::Eq, Type::I64, first, trips));
     if (first == ir::kNoValue) first = trips;
   }
-  return {};
+  return together;
 }
 
 // The loop op counts the first position that moves by 1; the others follow from it. A position that is alone is counted as it is.
@@ -169,8 +174,9 @@ Result<Recorder::Course> Recorder::course(const State& state, ir::SnapshotId bef
   Course c;
   auto found = collect_positions(iterator, &positions, &c);
   if (!found) return found.refusal();
-  auto together = guard_strict(iterator, before);
+  auto together = end_together(iterator, before);
   if (!together) return together.refusal();
+  c.together = *together;
   for (const Position& p : positions) {
     auto step = known_number(p.step);
     // at + step may pass the end by less than step: that must fit too.
@@ -318,17 +324,16 @@ void Recorder::guard_lists(const Course& c, ValueId i, ir::SnapshotId before) {
   }
 }
 
-// After the last trip: leaves before the iterator is asked again if a list has another length than before the loop. `out`: control left the loop
+// After the last trip: leaves before the iterator is asked again if a list has another length than before the loop, or if a strict zip raises. `out`: control left the loop
 // by other ways when this is true (kNoValue: there are none).
 void Recorder::leave_if_grown(const LoopContext& loop, const State& state, ValueId out, int unit) {
   const Course& c = *loop.course;
-  if (c.lists.empty()) return;
   auto step = known_number(c.step);
   ValueId end = c.hi;
   if (step && *step == 1) end = builder_.select(Type::I64, builder_.binary(OpCode::Lt, Type::I64, c.hi, c.lo), c.lo, c.hi);
   State again = state;
   again.top().stack.back() = iterator_at(state.top().stack.back(), c, end);
-  ValueId same = builder_.const_i1(true);
+  ValueId same = c.together != ir::kNoValue ? c.together : builder_.const_i1(true);
   for (const WalkedList& walked : c.lists) {
     auto length = sequence_length(*this, walked.list);
     if (!length) continue;

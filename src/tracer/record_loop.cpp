@@ -395,7 +395,7 @@ Result<Ways> Recorder::after_exhaustion(ir::Op* op, State state, LoopContext& lo
     for (size_t k = 1; k < out.size(); ++k) any = builder_.binary(OpCode::Or, Type::I1, any, out[k].flag);
     return any;
   };
-  if (!loop.course->lists.empty()) leave_if_grown(loop, state, out.empty() ? ir::kNoValue : any_flag(), in.unit);
+  if (!loop.course->lists.empty() || loop.course->together != ir::kNoValue) leave_if_grown(loop, state, out.empty() ? ir::kNoValue : any_flag(), in.unit);
   for (int k = 0; k < in.arg; ++k) state.top().stack.pop_back();
   if (edge_kind(info, loop.header, to) == Edge::kExit) {
     ExitReason reason = edge_reason(info, loop.header, to);
@@ -435,6 +435,7 @@ Result<Ways> Recorder::peel(State state, int header, int peels) {
   ir::SnapshotId before = snapshot_at(state, in.unit);
   auto bounds = course(state, before);
   if (!bounds) return bounds.refusal();
+  if (bounds->together != ir::kNoValue) builder_.guard(bounds->together, ExitReason::Bounds, before);
   auto step = constant(bounds->step);
   ValueId up = ir::kNoValue, down = ir::kNoValue;
   if (!step || *step > 0) up = builder_.binary(OpCode::Lt, Type::I64, bounds->lo, bounds->hi);

@@ -76,6 +76,7 @@ class Recorder final : public Emit {
   struct Course {                  // what a counted loop counts; the positions of its iterator follow from it
     ValueId lo = ir::kNoValue, hi = ir::kNoValue, step = ir::kNoValue;
     std::vector<WalkedList> lists;
+    ValueId together = ir::kNoValue;  // i1: its strict zips end without raising
   };
   // A loop that is being built around the point of recording.
   struct LoopContext {
@@ -227,7 +228,7 @@ class Recorder final : public Emit {
   ValueId position_at(const Course& c, ValueId at, ValueId step, ValueId i);
   Sym iterator_at(const Sym& iterator, const Course& c, ValueId i);
   Result<Sym> element_at(const Sym& iterator, const Course& c, ValueId i);
-  Result<void> guard_strict(const Sym& iterator, ir::SnapshotId before);
+  Result<ValueId> end_together(const Sym& iterator, ir::SnapshotId before);
   Result<std::vector<Sym>> map_arguments(const Sym& iterator, const Course& c, ValueId i);
   Result<Sym> mapped_element(const Sym& iterator, const Course& c, ValueId i);
   Result<Step> push_element(State& state, const HlInstr& in, const Sym& iterator, const Course& c, ValueId i);

@@ -12,6 +12,8 @@ inline constexpr int64_t kMaxUnrolledPower = 8;
 Result<Sym> np_binary(Emit& e, BinaryOp op, const Sym& a, const Sym& b);
 // REQUIRES: both numbers, at least one complex.
 Result<Sym> complex_binary(Emit& e, BinaryOp op, const Sym& a, const Sym& b);
+// a ** b in `kind`, a complex one (models_complex.cpp).
+Result<Sym> complex_power(Emit& e, const Sym& a, const Sym& b, PyKind kind);
 Result<Sym> complex_compare(Emit& e, CompareOp op, const Sym& a, const Sym& b);
 
 }  // namespace hotloop::tracer

@@ -83,7 +83,7 @@ Result<Sym> python_complex(Emit& e, BinaryOp op, const Sym& a, const Sym& b) {
   Parts p{ir, Type::F64};
   if (op == BinaryOp::kPower) {
     auto n = known_int(b);
-    if (!n || *n < 1 || *n > kMaxUnrolledPower || a.kind != PyKind::Complex) return unsupported(e, "**", a, b);
+    if (!n || *n < 1 || *n > kMaxUnrolledPower || a.kind != PyKind::Complex) return complex_power(e, a, b, PyKind::Complex);
     ComplexParts r = python_power(p, {a.v[0], a.v[1]}, *n);
     ir.guard(p.finite(r), ExitReason::Domain, e.before());
     return make_sym(e, PyKind::Complex, r.re, r.im);
@@ -111,15 +111,13 @@ bool is_scalar_arithmetic(const Sym& a, const Sym& b, PyKind kind) {
 }
 
 // NumPy's npy_cpow for a base that is not zero and a small whole exponent.
-Result<ComplexParts> numpy_power(Emit& e, const Parts& p, const Sym& a, const Sym& b, PyKind kind) {
-  auto n = known_int(b);
-  if (!n || (*n != 2 && *n != 3) || a.kind != kind) return unsupported(e, "**", a, b);
+ComplexParts numpy_power(const Parts& p, Emit& e, const Sym& a, int64_t n) {
   ir::Builder& ir = e.b();
   ComplexParts z{a.v[0], a.v[1]};
   ValueId zero = ir.const_bits(p.type, 0);
   ir.guard(ir.binary(OpCode::Or, Type::I1, p.bin(OpCode::Ne, z.re, zero), p.bin(OpCode::Ne, z.im, zero)), ExitReason::Domain, e.before());
   ComplexParts square = p.product(z, z);
-  return *n == 2 ? square : p.product(z, square);
+  return n == 2 ? square : p.product(z, square);
 }
 
 }  // namespace
@@ -144,7 +142,9 @@ Result<Sym> complex_binary(Emit& e, BinaryOp op, const Sym& a, const Sym& b) {
   Parts p{e.b(), part_type(kind)};
   Result<ComplexParts> r = ComplexParts{};
   if (op == BinaryOp::kPower) {
-    r = numpy_power(e, p, a, b, kind);
+    auto n = known_int(b);
+    if (!n || (*n != 2 && *n != 3) || a.kind != kind) return complex_power(e, a, b, kind);
+    r = numpy_power(p, e, a, *n);
   } else {
     ComplexParts x = to_complex(e, a, p.type), y = to_complex(e, b, p.type);
     switch (op) {

@@ -83,7 +83,9 @@ class Program:
         if k < 20:
             return f"({self.pick('int(' + a + ')', a)} {self.pick('<<', '>>')} ({self.index_name()} & 7))"
         if k < 21:
-            return f"complex({self.leaf()}, {self.leaf()}).{self.pick('real', 'imag')}"
+            z = f"complex({self.leaf()}, {self.leaf()})"
+            z = self.pick(z, z, f"cmath.{self.pick('sqrt', 'exp', 'log', 'tan')}({z})", f"({z} ** {self.pick('0.5', '-1', '2', self.leaf())})", f"np.sqrt({z})", f"np.complex64({z}) ** 0.5")
+            return f"({z}).{self.pick('real', 'imag')}"
         return f"(({a}) {self.pick('and', 'or')} {b})"
 
     def condition(self, level=1):
@@ -257,6 +259,7 @@ class Program:
         self.depth -= 1
 
     def make(self):
+        self.emit("import cmath")
         self.emit("import math")
         self.emit("import numpy as np")
         self.emit(f"LIMIT = {self.pick('5', '2.5', '-1', '100')}")

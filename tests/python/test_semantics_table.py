@@ -5,6 +5,7 @@ One generated function per (operation, operand kinds), so that each has a loop a
 called with hotloop paused and with hotloop at work; whatever differs is a wrong answer.
 """
 
+import cmath
 import itertools
 import math
 import struct
@@ -53,10 +54,11 @@ MATH_1 = (
     "sqrt fabs floor ceil trunc isnan isinf isfinite degrees radians sin cos tan asin acos atan sinh cosh tanh exp expm1 log log2"
     " log10 log1p erf erfc asinh acosh atanh cbrt exp2 gamma lgamma ulp isqrt factorial frexp modf"
 ).split()
+CMATH_1 = "sqrt exp log log10 sin cos tan sinh cosh tanh asin acos atan asinh acosh atanh phase polar isnan isinf isfinite".split()
 NUMPY_1 = (
     "sqrt exp log sin cos tan abs floor ceil trunc rint float64 float32 float16 int64 int32 int8 uint8 uint64 bool complex64 complex128 log2 log10"
     " log1p expm1 exp2 sinh cosh tanh arcsin arccos arctan arcsinh arccosh arctanh cbrt negative positive square reciprocal sign isnan isinf"
-    " isfinite conjugate real imag round"
+    " isfinite conjugate real imag round angle"
 ).split()
 CALLS_2 = [
     "min(a, b)", "max(a, b)", "divmod(a, b)", "pow(a, b)", "complex(a, b)", "math.pow(a, b)", "math.fmod(a, b)", "math.atan2(a, b)",
@@ -98,7 +100,7 @@ def observe(function, *args):
 
 def make(expression, parameters):
     source = f"def f({parameters}, n):\n    r = None\n    for i in range(n):\n        r = {expression}\n    return r\n"
-    space = {"math": math, "np": np}
+    space = {"math": math, "cmath": cmath, "np": np}
     exec(compile(source, f"<{expression}>", "exec"), space)
     return space["f"]
 
@@ -176,10 +178,35 @@ def test_math(name):
     finish(wrong, before, 2)
 
 
+@pytest.mark.parametrize("name", CMATH_1)
+def test_cmath(name):
+    before = hotloop.stats()["entries"]
+    more = [complex(*np.random.default_rng(k).normal(0, 10.0 ** (k % 5 - 2), 2)) for k in range(40)]
+    branches = [complex(re, im) for re in (-2.0, -1.0, -0.0, 0.0, 0.5, 1.0) for im in (-0.0, 0.0, 1e-300, -1e-320, 2.0)]
+    wrong = [w for kind in VALUES for w in check(f"cmath.{name}(a)", [VALUES[kind]])]
+    wrong += check(f"cmath.{name}(a)", [more + branches + [710 + 1j, -800 + 2j, 1e-310 + 1e-315j, 1e308 + 1e308j]])
+    finish(wrong, before, 20)
+
+
+@pytest.mark.parametrize("kind", [complex, np.complex128, np.complex64])
+def test_complex_powers(kind):
+    before = hotloop.stats()["entries"]
+    rng = np.random.default_rng(5)
+    bases = [kind(complex(*rng.normal(0, 2, 2))) for _ in range(8)] + [kind(0j), kind(1), kind(-1.0), kind(1j)]
+    right = [0, 1, 2, 3, 5, 8, 9, 40, -1, -2, 101, 0.5, -1.5, 2.0, 1j, 2 - 1j, np.float64(1.5), np.int64(3), np.complex64(0.5j), np.complex128(2 + 1j)]
+    wrong = check("a ** b", [bases, right]) + check("b ** a", [bases, right]) + check("pow(a, b)", [bases, right])
+    for text in ("a ** 2", "a ** 3", "a ** 0.5", "a ** -1", "a ** -2.5", "a ** (1+2j)", "2 ** a", "1.5 ** a", "a ** 20", "a ** 100"):
+        wrong += check(text, [bases])
+    finish(wrong, before, 20)
+
+
 @pytest.mark.parametrize("name", NUMPY_1)
 def test_numpy_function(name):
     before = hotloop.stats()["entries"]
     wrong = [w for kind in VALUES for w in check(f"np.{name}(a)", [VALUES[kind]])]
+    rng = np.random.default_rng(7)
+    for kind in (np.complex128, np.complex64):
+        wrong += check(f"np.{name}(a)", [[kind(complex(*rng.normal(0, 10.0 ** (k % 5 - 2), 2))) for k in range(30)]])
     finish(wrong, before, 2)
 
 
