@@ -37,12 +37,16 @@ void give_up(Runtime& rt) {
   HOTLOOP_LOG(kRecord, "line %d: given up after %d trips", loop->line, rt.session.trips);
   ++rt.stats.recordings_aborted;
   const bool growth = rt.session.growth;
+  PyObject* code = Py_NewRef(reinterpret_cast<PyObject*>(loop->info->code));  // the session may hold the last reference, and the loop goes with its code
   end_session(rt);
-  if (growth) return;
-  loop->count = loop->threshold / 2;
-  if (++loop->interruptions < kMaxInterruptions) return;
-  loop->interruptions = 0;
-  loop_refused(rt, *loop, base::refuse(base::RefusalReason::kRecordingInterrupted, loop->line));
+  if (!growth) {
+    loop->count = loop->threshold / 2;
+    if (++loop->interruptions >= kMaxInterruptions) {
+      loop->interruptions = 0;
+      loop_refused(rt, *loop, base::refuse(base::RefusalReason::kRecordingInterrupted, loop->line));
+    }
+  }
+  Py_DECREF(code);
 }
 
 // Is the recorded loop out of sight, so that another hot loop may take over?

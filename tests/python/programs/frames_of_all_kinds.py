@@ -521,3 +521,12 @@ def case_threads():
         gate.set()
         t.join()
     return a.total
+
+
+def case_functions_that_die_while_they_are_recorded():
+    out = []
+    for k in range(min(N, 100)):
+        space = {}
+        exec(f"def f():\n    t = {k}\n    for x in (1, 2, 3, 4):\n        t += x\n    return t", space)
+        out.append(space.pop("f")())  # no cycle: it dies here
+    return out
