@@ -153,6 +153,19 @@ def summary(rows):
     return out
 
 
+def compile_times(rows):
+    """Seconds that optimising and emitting one region took, averaged within each form: median and most over the forms."""
+    times = []
+    for r in rows:
+        s = r["hotloop"].get("stats", {})
+        if s.get("compiled"):
+            times.append((s["compile_seconds"] / s["compiled"], label(r)))
+    if not times:
+        return None
+    return {"median": statistics.median(t for t, _ in times), "most": max(times)[0], "most_of": max(times)[1], "forms": len(times),
+            "regions": sum(r["hotloop"].get("stats", {}).get("compiled", 0) for r in rows)}
+
+
 def child(python, script, *args):
     done = subprocess.run([python, os.path.join(HERE, script), *args], capture_output=True, text=True,
                           env=dict(os.environ, HOTLOOP_THREADS="1"))
@@ -274,6 +287,10 @@ def main():
         for name, s in summary(rows).items():
             print(f"{name}: geometric mean {s['geometric_mean']:.1f}x, least {s['least']:.2f}x"
                   + (f" ({s['least_of']})" if "least_of" in s else "") + f", {s['count']} measured")
+        times = compile_times(rows)
+        if times:
+            print(f"compiling one region: median {times['median'] * 1e3:.2f} ms (goal 3 ms), most {times['most'] * 1e3:.2f} ms ({times['most_of']}), "
+                  f"{times['regions']} regions of {times['forms']} forms")
     if a.only_special or not (a.no_special or a.workloads):
         extra = special(start, pythons, a.numba_python, 1536, 9)
         print_special(extra)
@@ -283,7 +300,8 @@ def main():
     if a.json:
         with open(a.json, "w") as f:
             json.dump({"command": ["bench/run", *sys.argv[1:]], "machine": about, "versions": versions, "size": a.size,
-                       "rows": rows, "summary": summary(rows), "special": extra}, f, indent=1)
+                       "rows": rows, "summary": summary(rows),
+                       "compile_times": compile_times(rows), "special": extra}, f, indent=1)
         say(f"wrote {a.json}")
     wrong = [label(r) for r in rows if r["hotloop"].get("bits") == "DIFFERENT" or "error" in r["hotloop"]]
     if wrong:

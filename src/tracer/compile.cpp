@@ -111,6 +111,7 @@ base::Result<Region*> record_and_build(Runtime& rt, PyThreadState* ts, HlFrame* 
   request.options = &rt.options;
   // A second version is made because the first one's types did not fit: types that do not matter are not asked for any more.
   request.any_dead_type = loop.regions.size() > (rt.session.replaces != nullptr ? 1u : 0u);
+  request.any_step = loop.any_step;
   auto recorded = record_region(request);
   PyErr_Clear();
   if (!recorded) return recorded.refusal();

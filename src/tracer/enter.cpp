@@ -5,6 +5,8 @@
 #include <alloca.h>
 #include <x86intrin.h>
 
+#include <algorithm>
+
 #include "base/log.h"
 #include "ir/evaluator.h"
 #include "runtime/numpy_import.h"
@@ -14,7 +16,9 @@ namespace hotloop::tracer {
 namespace {
 
 constexpr uint64_t kFruitlessCycles = 150;   // native time under which an entry was not worth its cost
-constexpr uint32_t kFruitlessEntries = 64;   // so many in a row: back off
+constexpr uint32_t kFruitlessEntries = 64;   // so many more than were made up for: back off
+constexpr uint32_t kFruitful = 3;            // fruitless entries that one other makes up for
+constexpr double kWorthwhileTrips = 8;
 constexpr uint64_t kTimedEntries = 4096;     // of a region; later ones are timed now and then, for reading the clock costs as much as a guard
 constexpr uint64_t kTimedEvery = 16;
 constexpr uint32_t kMaxBackoffs = 8;
@@ -54,6 +58,20 @@ void note_no_trip(Observations& observations, const Region& region, uint32_t exi
   if (seen != observations.codes.end()) seen->second.saw_no_trip(in.op_unit);
 }
 
+// Whether the exit is the guard on the step of the range iterator at entry: an input is compared with a constant in front of everything.
+bool is_step_guard(const Region& region, uint32_t exit_id) {
+  const ir::Op& guard = *region.exits[exit_id].op;
+  if (guard.code != ir::OpCode::Guard || region.exits[exit_id].reason != ir::ExitReason::TypeChange) return false;
+  const ir::Block& body = *region.function->body;
+  const ir::Op* equal = nullptr;
+  for (const ir::Op* op : body.ops) {
+    if (op->result() == guard.operands[0]) equal = op;
+  }
+  if (equal == nullptr || equal->code != ir::OpCode::Eq || equal->type != ir::Type::I64) return false;
+  auto is_input = [&](ir::ValueId v) { return std::find(body.params.begin(), body.params.end(), v) != body.params.end(); };
+  return is_input(equal->operands[0]) && !is_input(equal->operands[1]);
+}
+
 // An exit that is taken often stands for a path that should be compiled too: the loop is observed from here on and made anew.
 void maybe_grow(Runtime& rt, PyThreadState* ts, Region& region, uint32_t exit_id) {
   ExitState& state = region.exit_states[exit_id];
@@ -71,6 +89,7 @@ void maybe_grow(Runtime& rt, PyThreadState* ts, Region& region, uint32_t exit_id
   ++loop->growths;
   HOTLOOP_LOG(kHot, "line %d: exit %u (%s) taken %llu times, observing again", loop->line, exit_id,
               std::string(ir::exit_reason_text(region.exits[exit_id].reason)).c_str(), static_cast<unsigned long long>(state.count));
+  loop->any_step = loop->any_step || is_step_guard(region, exit_id);
   begin_session(rt, ts, *loop, 1, true);
   if (rt.session.number == 0) return;
   rt.session.replaces = &region;
@@ -102,11 +121,12 @@ void give_up(Runtime& rt, Region& region) {
 }
 
 void note_fruitless(Runtime& rt, Region& region) {
-  if (region.loop != nullptr && region.loop->info->watched) return;  // what makes it leave is being recorded
+  const bool recorded = region.loop != nullptr && region.loop->info->watched;
+  if (recorded && rt.session.loop == region.loop) return;  // what makes it leave is being recorded
   if (++region.fruitless < kFruitlessEntries) return;
   region.fruitless = 0;
-  region.skip = 64u << region.backoffs;
-  if (++region.backoffs < kMaxBackoffs) return;
+  region.skip = 64u << std::min(region.backoffs, kMaxBackoffs);
+  if (++region.backoffs < kMaxBackoffs || recorded) return;
   give_up(rt, region);
 }
 
@@ -124,14 +144,23 @@ void count_exit(Runtime& rt, Region& region, uint32_t exit_id, bool forced) {
   }
 }
 
+// A range that was walked to its end in next to no time: worth it all the same when the interpreter would have taken longer than an entry does.
+bool walked_enough(const Region& region, ir::ExitReason reason, const int64_t* in) {
+  if (reason != ir::ExitReason::Finished || region.function->inputs.empty()) return false;
+  const ir::Input& input = region.function->inputs[0];
+  if (input.kind != ir::PyKind::RangeIter || input.slot.kind != ir::SlotKind::kStack) return false;
+  const auto span = static_cast<double>(in[1]) - static_cast<double>(in[0]);  // next value, stop, step
+  return span / static_cast<double>(in[2]) >= kWorthwhileTrips;
+}
+
 // Decides on growth and back-off; cycles 0: not timed. Nothing here runs Python code of the user, and nothing touches the frame.
-void judge_exit(Runtime& rt, PyThreadState* ts, Region& region, uint32_t exit_id, uint64_t cycles) {
+void judge_exit(Runtime& rt, PyThreadState* ts, Region& region, uint32_t exit_id, uint64_t cycles, const int64_t* in) {
   const ir::ExitReason reason = region.exits[exit_id].reason;
   if (region.exit_states[exit_id].count >= region.exit_states[exit_id].grow_at) maybe_grow(rt, ts, region, exit_id);
   if (reason == ir::ExitReason::Hoisted) note_hoisted_failure(rt, ts, region);
   if (reason == ir::ExitReason::Breaker || cycles == 0) return;
-  if (cycles >= kFruitlessCycles) {
-    region.fruitless = 0;
+  if (cycles >= kFruitlessCycles || walked_enough(region, reason, in)) {
+    region.fruitless -= std::min(region.fruitless, kFruitful);
     return;
   }
   note_fruitless(rt, region);
@@ -168,7 +197,7 @@ PyObject* run_region(Runtime& rt, PyThreadState* ts, HlFrame* frame, Region& reg
   HOTLOOP_LOG(kExit, "line %d: exit %u, %s%s, after %llu cycles", region.function->line, exit_id,
               std::string(ir::exit_reason_text(region.exits[exit_id].reason)).c_str(), forced ? " (forced)" : "",
               static_cast<unsigned long long>(cycles));
-  if (!forced) judge_exit(rt, ts, region, exit_id, cycles);
+  if (!forced) judge_exit(rt, ts, region, exit_id, cycles, in);
   PyObject* result = leave(rt, ts, frame, region, exit_id, &activation, objects);
   release_region(rt, &region);
   return result;

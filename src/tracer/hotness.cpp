@@ -110,6 +110,7 @@ void adopt(Runtime& rt, CodeInfo* info) {
       loop.threshold = old.threshold;
       loop.attempts = old.attempts;
       loop.no_hoist = old.no_hoist;
+      loop.any_step = old.any_step;
       loop.growths = old.growths;
       loop.holds_hot_loop = old.holds_hot_loop;
       if (old.refusal != nullptr) loop.refusal = std::make_unique<base::Refusal>(*old.refusal);

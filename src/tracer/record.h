@@ -37,6 +37,7 @@ struct RecordRequest {
   const Observations* observations = nullptr;
   const ir::HelperTable* helpers = nullptr;  // a helper without an address is refused
   const base::Options* options = nullptr;
+  bool any_step = false;            // the range iterator at entry had other steps before: its step is an input, only the sign is fixed
   bool any_dead_type = false;       // variables that are overwritten before they are read may hold anything at entry (other versions asked for exact types)
 };
 

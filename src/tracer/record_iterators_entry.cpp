@@ -91,6 +91,10 @@ Result<Sym> Recorder::entry_range(PyObject* it, uint32_t path, bool top, EntryPo
   input.kind = PyKind::RangeIter;
   function_->inputs.push_back(input);
   entry_values_.emplace(std::make_pair(static_cast<int>(slot.kind), slot.index), s);
+  if (request_.any_step) {
+    positions->signs.emplace_back(s.v[2], step > 0);
+    return s;
+  }
   // The step is nearly always the same number: taken as known, checked once.
   positions->guards.emplace_back(s.v[2], step);
   ValueId number = builder_.const_i64(step);
@@ -137,6 +141,10 @@ Result<void> Recorder::entry_iterator(State& state) {
   };
   for (const auto& [v, number] : positions.guards) guard_equal(v, builder_.const_i64(number));
   for (ValueId v : positions.equal) guard_equal(v, positions.first);
+  for (const auto& [v, positive] : positions.signs) {
+    if (before == ir::kNoSnapshot) before = snapshot_at(state, request_.header_unit);
+    builder_.guard(builder_.binary(positive ? OpCode::Gt : OpCode::Lt, Type::I64, v, builder_.const_i64(0)), ExitReason::TypeChange, before);
+  }
   state.top().stack.back() = *s;
   return {};
 }

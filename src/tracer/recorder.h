@@ -219,6 +219,7 @@ class Recorder final : public Emit {
     int64_t value = 0;
     std::vector<ValueId> equal;    // positions that are where the first is
     std::vector<std::pair<ValueId, int64_t>> guards;
+    std::vector<std::pair<ValueId, bool>> signs;  // steps of any size: whether they are positive
   };
   Result<Course> course(const State& state, ir::SnapshotId before);
   Result<void> collect_positions(const Sym& iterator, std::vector<Position>* out, Course* course);

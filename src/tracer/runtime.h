@@ -46,6 +46,7 @@ struct Loop {
   bool seen = false;
   bool hot = false;             // has reached its threshold
   bool holds_hot_loop = false;  // an inner loop or callee is compiled: gets hot early
+  bool any_step = false;        // its range was entered with other steps than the one that was taken for known
   bool no_hoist = false;        // a hoisted guard failed too often
   uint32_t count = 0;           // back edges since the last decision
   uint32_t threshold = 0;       // decide at this count; 0: not set yet

@@ -417,3 +417,30 @@ def test_registers_of_the_caller_come_back():
         assert (space["s"], space["v"], space["w"]) == (-60, 2.5 + k, 1.5)
     assert hotloop.stats()["entries"] > 0
     """, HOTLOOP_FORCE_EXIT="1:3")
+
+
+def test_a_range_with_another_step_each_time_is_one_version():
+    fine("""
+    hotloop.enable()
+    def clear(flag, i, n):
+        for j in range(i * i, n + 1, i):
+            flag[j] = False
+    def back(flag, i, n):
+        for j in range(n, i, -i):
+            flag[j] = True
+    for n in (4000, 20_000):
+        steps = list(range(2, 60)) * 4
+        for _ in range(3):
+            flag = np.ones(n + 1, bool)
+            for i in steps:
+                clear(flag, i, n)
+                back(flag, i, n)
+            want = np.ones(n + 1, bool)
+            for i in steps:
+                want[i * i::i] = False
+                want[n:i:-i] = True
+            assert (flag == want).all()
+    kinds = hotloop.stats()["exit_kinds"]
+    assert sum(v for k, v in kinds.items() if k.startswith("TypeChange")) < 600, kinds
+    assert compiled(clear) and compiled(back)
+    """)
