@@ -13,4 +13,7 @@ inline asmjit::Error region_signature(asmjit::x86::Compiler& cc, asmjit::FuncNod
   return cc.addFuncNode(node, signature);
 }
 
+// Does nothing; a reference to it makes the linker take asmjit_verify.cpp.
+void link_without_verification();
+
 }  // namespace hotloop::codegen

@@ -71,6 +71,7 @@ base::Result<std::unique_ptr<CompiledCode>> compile(const ir::Function& function
     return base::refuse(RefusalReason::kTooLarge, function.line, std::to_string(analysis.registers.size()) + " values alive at once");
   }
 
+  link_without_verification();
   FirstError error;
   asmjit::CodeHolder holder;
   asmjit::StringLogger logger;
