@@ -64,14 +64,20 @@ void Emitter::emit_UnboxInt(const Op& op) {
   cc_.mov(value.r32(), digit(object, 0));
   cc_.cmp(tag, Imm(2 << 3));
   jump_if(CondCode::kAE, long_one);
-  Gp sign = temp_gp();
-  cc_.and_(tag.r32(), Imm(3));
-  cc_.mov(sign.r32(), Imm(1));
-  cc_.sub(sign, tag);
-  cc_.imul(value, sign);
+  const bool is_unsigned = op.imm != 0;
+  if (is_unsigned) {
+    cc_.test(tag.r32(), Imm(2));
+    jump_if(CondCode::kNE, exit);
+  } else {
+    Gp sign = temp_gp();
+    cc_.and_(tag.r32(), Imm(3));
+    cc_.mov(sign.r32(), Imm(1));
+    cc_.sub(sign, tag);
+    cc_.imul(value, sign);
+  }
   bind_always(done);
   move_gp(to, value);
-  cold_.push_back([this, exit, long_one, done, object, tag, value] {
+  cold_.push_back([this, exit, long_one, done, object, tag, value, is_unsigned] {
     temps_gp_used_ = temps_xmm_used_ = 0;
     bind(long_one);
     Label two = new_label(), signless = new_label();
@@ -81,7 +87,7 @@ void Emitter::emit_UnboxInt(const Op& op) {
     cc_.cmp(tag, Imm(3 << 3));
     jump_if(CondCode::kB, two);
     cc_.mov(more.r32(), digit(object, 2));
-    cc_.cmp(more.r32(), Imm(8));
+    cc_.cmp(more.r32(), Imm(is_unsigned ? 16 : 8));
     jump_if(CondCode::kAE, exit);
     cc_.shl(more, Imm(2 * kLongDigitBits));
     cc_.or_(value, more);
@@ -91,7 +97,8 @@ void Emitter::emit_UnboxInt(const Op& op) {
     cc_.or_(value, more);
     cc_.test(tag.r32(), Imm(2));
     jump_if(CondCode::kE, signless);
-    cc_.neg(value);
+    if (is_unsigned) jump(exit);
+    else cc_.neg(value);
     bind(signless);
     jump(done);
   });

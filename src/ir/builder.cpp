@@ -121,7 +121,11 @@ ValueId Builder::unbox(Type type, ValueId p, int offset) {
   block_->ops.back()->imm = offset;
   return v;
 }
-ValueId Builder::unbox_int(ValueId p, SnapshotId snapshot) { return checked(OpCode::UnboxInt, Type::None, {p}, snapshot); }
+ValueId Builder::unbox_int(ValueId p, SnapshotId snapshot, bool is_unsigned) {
+  const ValueId v = checked(OpCode::UnboxInt, Type::None, {p}, snapshot);
+  block_->ops.back()->imm = is_unsigned ? 1 : 0;
+  return v;
+}
 void Builder::droppable(ValueId p, ObjectId expected_type, bool kept, SnapshotId snapshot) {
   const ValueId operands[] = {p};
   Op* op = append(OpCode::Droppable, Type::None, operands);

@@ -45,7 +45,7 @@ class Builder {
   ValueId as_type(ValueId p, ObjectId type, SnapshotId snapshot);
   ValueId as_array(ValueId p, ArrayTypeId type, SnapshotId snapshot);
   ValueId unbox(Type type, ValueId p, int offset);
-  ValueId unbox_int(ValueId p, SnapshotId snapshot);
+  ValueId unbox_int(ValueId p, SnapshotId snapshot, bool is_unsigned = false);
   ValueId list_len(ValueId list) { return unary(OpCode::ListLen, Type::None, list); }
   ValueId list_item(ValueId list, ValueId index) { return binary(OpCode::ListItem, Type::None, list, index); }
   ValueId tuple_item(ValueId tuple, ValueId index) { return binary(OpCode::TupleItem, Type::None, tuple, index); }

@@ -381,11 +381,11 @@ Flow Machine::run_UnboxInt(const Op& op) {
     uint64_t value = 0;
     for (uint64_t k = 0; k < (tag >> 3) && k < 3; ++k) {
       const uint64_t digit = field_at<uint32_t>(object, kLongDigitsOffset + static_cast<int>(4 * k));
-      if (k == 2 && digit >= 8) return false;
+      if (k == 2 && digit >= (op.imm != 0 ? 16 : 8)) return false;
       value |= digit << (kLongDigitBits * k);
     }
     set(op, static_cast<int64_t>((tag & 3) == 2 ? 0 - value : value));
-    return (tag >> 3) <= 3;
+    return (tag >> 3) <= 3 && (op.imm == 0 || (tag & 3) != 2);
   });
 }
 Flow Machine::run_ListLen(const Op& op) { return set(op, field_at<int64_t>(index(op, 0), kVarSizeOffset)); }

@@ -196,6 +196,7 @@ void plain_op(Io& io, auto& f, auto& op) {
   }
   if (op.has(kExits)) io.item(), io.snapshot(op.snapshot);
   io.end_items();
+  if (op.code == OpCode::UnboxInt && io.optional("unsigned", op.imm != 0)) io.one(op.imm);
   if (op.code == OpCode::Droppable && io.optional("kept", op.imm != 0)) io.one(op.imm);
   if (is_checked_arithmetic(op.code) && io.optional("as", op.imm != 0)) io.reason(op.imm);
   if ((op.code == OpCode::ALoad || op.code == OpCode::AStore) && io.optional("part", op.imm != 0)) io.number(op.imm);

@@ -17,6 +17,10 @@ void unbox_number(Emit& e, Sym* s, ValueId typed) {
     s->v[0] = ir.unbox_int(typed, e.before());
     return;
   }
+  if (s->kind == PyKind::IntU64) {
+    s->v[0] = ir.conv(Type::U64, ir.unbox_int(typed, e.before(), true));
+    return;
+  }
   const Type type = ir::element_type(s->kind);  // as it lies in memory
   int offset = s->kind == PyKind::Bool ? ir::kLongDigitsOffset : ir::kNumberValueOffset;
   for (int k = 0; k < ir::pykind_info(s->kind).parts; ++k, offset += ir::type_size(type)) s->v[k] = ir.unbox(type, typed, offset);
@@ -31,7 +35,6 @@ Result<Sym> object_value(Emit& e, ValueId pointer, PyObject* sample) {
   s.sample = sample;
   ir::ArrayType array_type;
   s.kind = sample == nullptr ? PyKind::Object : classify(sample, &array_type);
-  if (s.kind == PyKind::IntU64) s.kind = PyKind::Int;  // one of many: others leave
   const bool looked_into = s.kind == PyKind::None_ || s.kind == PyKind::Array || is_sequence_object(s.kind) || is_py_number(s.kind) || is_np_scalar(s.kind);
   if (!looked_into) {
     s.kind = PyKind::Object;
@@ -84,7 +87,14 @@ PyObject* sample_item(const Sym& sequence, int64_t index) {
   if (size == 0) return nullptr;
   if (index < 0) index += size;
   PyObject** items = PySequence_Fast_ITEMS(object);
-  return items[index >= 0 && index < size ? index : 0];
+  PyObject* item = items[index >= 0 && index < size ? index : 0];
+  // Where some ints are of 2^63 and more, all are taken for such words.
+  constexpr Py_ssize_t kLooked = 16;
+  const PyKind kind = PyLong_CheckExact(item) ? classify(item, nullptr) : PyKind::Unbound;
+  for (Py_ssize_t k = 0; kind == PyKind::Int && k < size && k < kLooked; ++k) {
+    if (PyLong_CheckExact(items[k]) && classify(items[k], nullptr) == PyKind::IntU64) return items[k];
+  }
+  return item;
 }
 
 }  // namespace hotloop::tracer

@@ -82,8 +82,21 @@ Sym made(Emit& e, const Wide& w) {
   return s;
 }
 
-std::optional<Sym> wide_sum(Emit& e, const Wide& a, const Wide& b, bool minus) {
+bool fits_word(const Range& r) { return r.below == 0 ? r.most <= kUnsigned64 : r.most <= kSigned64 && r.below <= kSigned64 + 1; }
+
+// With a number of 2^63 and more, which has no sign, the other one hardly has: it leaves where it is negative.
+Wide without_sign(Emit& e, const Wide& w, const Wide& other) {
+  if (w.range.below == 0 || other.range.below != 0 || other.range.most <= kSigned64 || !fits_word(w.range) || w.range.most == 0) return w;
+  e.b().guard(e.b().binary(OpCode::Ge, Type::I64, w.low, e.b().const_i64(0)), ExitReason::Overflow, e.before());
+  return {w.low, e.b().const_i64(0), {w.range.most, 0}};
+}
+
+std::optional<Sym> wide_sum(Emit& e, Wide a, Wide b, bool minus) {
   ir::Builder& ir = e.b();
+  if (!minus && (a.range.most > kSigned128 || b.range.most > kSigned128)) {  // there is no room for a sign beside it
+    a = without_sign(e, a, b);
+    b = without_sign(e, b, a);
+  }
   auto most = sum(a.range.most, minus ? b.range.below : b.range.most), below = sum(a.range.below, minus ? b.range.most : b.range.below);
   if (!most || !below || !representable({*most, *below})) return std::nullopt;
   const OpCode code = minus ? OpCode::Sub : OpCode::Add;
@@ -92,8 +105,6 @@ std::optional<Sym> wide_sum(Emit& e, const Wide& a, const Wide& b, bool minus) {
   ValueId high = ir.binary(code, Type::I64, ir.binary(code, Type::I64, a.high, b.high), flag_as_i64(e, carry));
   return made(e, {low, high, {*most, *below}});
 }
-
-bool fits_word(const Range& r) { return r.below == 0 ? r.most <= kUnsigned64 : r.most <= kSigned64 && r.below <= kSigned64 + 1; }
 
 std::optional<Sym> wide_product(Emit& e, const Wide& a, const Wide& b) {
   ir::Builder& ir = e.b();
@@ -177,13 +188,6 @@ std::optional<Sym> wide_and(Emit& e, const Wide& a, const Wide& b) {
   const Range range{filled(std::max(a.range.most, b.range.most)), filled(std::max(a.range.below, b.range.below) - 1) + 1};
   if (range.below == 0 || !representable(range)) return std::nullopt;
   return made(e, {low, ir.binary(OpCode::And, Type::I64, a.high, b.high), range});
-}
-
-// With a number of 2^63 and more, which has no sign, the other one hardly has: it leaves where it is negative.
-Wide without_sign(Emit& e, const Wide& w, const Wide& other) {
-  if (w.range.below == 0 || other.range.below != 0 || other.range.most <= kSigned64 || !fits_word(w.range) || w.range.most == 0) return w;
-  e.b().guard(e.b().binary(OpCode::Ge, Type::I64, w.low, e.b().const_i64(0)), ExitReason::Overflow, e.before());
-  return {w.low, e.b().const_i64(0), {w.range.most, 0}};
 }
 
 std::optional<Sym> wide_bits(Emit& e, OpCode code, const Wide& left, const Wide& right) {

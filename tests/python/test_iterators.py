@@ -13,6 +13,7 @@ from need import needs_hotloop
 pytestmark = needs_hotloop
 
 PRELUDE = """
+import itertools
 import numpy as np
 import hotloop
 from hotloop import _hotloop
@@ -87,6 +88,10 @@ REFUSED = {
     "map inside": ("for i, x in enumerate(map(double, a)): s += x", "map"),
     "map of many": ("for x in map(max, a, a, a, a): s += x", "map"),
     "map of another": ("for x in map(str.isupper, TEXT * 9): s += x", "map"),
+    "dict": ("for k in {k: k for k in range(N)}: s += k", "walk over list(d)"),
+    "product": ("for p, q in itertools.product(range(N), range(3)): s += p * q", "itertools.product: use nested loops"),
+    "count": ("for p, q in zip(itertools.count(), a): s += p * q", "itertools.count: use enumerate"),
+    "ndenumerate": ("for p, q in np.ndenumerate(a): s += q", "ndenumerate: use nested loops"),
     "filter": ("for x in filter(None, a): s += x", "filter: test in the body"),
     "shared": ("it = iter(a)\nfor x in it: s += x", "held elsewhere"),
     "twice": ("it = iter(a)\nfor x, y in zip(it, it): s += x", "held elsewhere"),

@@ -495,6 +495,60 @@ def case_in_lists():
     return seeds, out
 
 
+def case_xoshiro():
+    s = [0x180EC6D33CFD0ABA, 0xD5A61266F0C9392C, 0xA9582618E03FC9AA, 0x39ABDC4529B1661C]
+    total = 0
+    for _ in range(TRIPS):
+        total ^= (rotl64(s[1] * 5 & M64, 7) * 9) & M64
+        t = (s[1] << 17) & M64
+        s[2] ^= s[0]
+        s[3] ^= s[1]
+        s[1] ^= s[2]
+        s[0] ^= s[3]
+        s[2] ^= t
+        s[3] = rotl64(s[3], 45)
+    return total, s
+
+
+def case_lists_of_words():
+    words = [(k * 0x9E3779B97F4A7C15) & M64 for k in range(TRIPS)]
+    odd = list(words)
+    odd[TRIPS - 9] = -1
+    odd[TRIPS - 7] = 2**64
+    odd[TRIPS - 5] = 2.5
+    out = []
+    h = 1
+    for w in words:
+        h = (h ^ w) * 3 & M64
+    for w in odd:
+        out.append(w)
+        try:
+            h = (h ^ w) & M64
+        except TypeError:
+            h += 1
+    return h, out, max(words), [w for w in words if w > 2**63]
+
+
+def case_words_in_tuples():
+    keys = (0xA0761D6478BD642F, 5, 0xE7037ED1A0B428DB, 0x8EBC6AF09C88C6E3)
+    h = 7
+    for i in range(TRIPS):
+        h = (h * keys[i & 3] + keys[(i + 1) & 3]) & M64
+    return h
+
+
+def case_no_room_for_a_sign():
+    x = 1
+    out = []
+    for i in range(-3, TRIPS):
+        x = (x * 0x9E3779B97F4A7C15 + i) & M64
+        out.append(x)
+    for i in range(TRIPS, -3, -1):
+        x = (i + x * 0x9E3779B97F4A7C15) & M64
+        out.append(x)
+    return out
+
+
 def case_global_state():
     global G
     G = 1
