@@ -274,8 +274,10 @@ void Verifier::check_array_access(const Op& op) {
 }
 
 void Verifier::check_box(const Op& op) {
-  if (op.imm < 0 || op.imm > static_cast<int64_t>(PyKind::NpComplex128)) return fail(op, "a value of this kind cannot be boxed");
-  const PyKindInfo& kind = pykind_info(static_cast<PyKind>(op.imm));
+  const auto pykind = static_cast<PyKind>(op.imm);
+  const bool wide = pykind == PyKind::IntU64 || pykind == PyKind::Int128 || pykind == PyKind::IntU128;
+  if (op.imm < 0 || (pykind > PyKind::NpComplex128 && !wide)) return fail(op, "a value of this kind cannot be boxed");
+  const PyKindInfo& kind = pykind_info(pykind);
   if (kind.parts == 0 || op.operands.size() != static_cast<size_t>(kind.parts)) return fail(op, "does not have the kind's parts");
   for (ValueId v : op.operands) {
     if (f_.type_of(v) != kind.part_type) return fail(op, value_text(v) + " is not a part of the kind");
