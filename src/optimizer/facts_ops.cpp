@@ -45,7 +45,10 @@ int minimum_or_maximum(Editor& editor, const Op& op, ValueId* x, ValueId* y) {
 
 Interval Facts::product(Interval a, Interval b) const {
   const Wide limit = static_cast<Wide>(1) << 63;  // keeps products inside 128 bits
-  if (a.lo < -limit || a.hi > limit || b.lo < -limit || b.hi > limit) return {-kHuge, kHuge};
+  // Each end is looked at: in code that never runs what is known may contradict itself, and the lower end be the larger one.
+  for (const Wide end : {a.lo, a.hi, b.lo, b.hi}) {
+    if (end < -limit || end > limit) return {-kHuge, kHuge};
+  }
   const Wide p[] = {a.lo * b.lo, a.lo * b.hi, a.hi * b.lo, a.hi * b.hi};
   return {*std::min_element(p, p + 4), *std::max_element(p, p + 4)};
 }
