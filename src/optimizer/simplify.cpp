@@ -228,11 +228,15 @@ class Simplifier {
 
   bool only_yields(const Block& block) const { return block.ops.size() == 1; }
 
-  static bool cheap(const Op& op) {
+  bool cheap(const Op& op) const {
     switch (op.code) {
       case OpCode::Eq: case OpCode::Ne: case OpCode::Lt: case OpCode::Le: case OpCode::Gt: case OpCode::Ge:
       case OpCode::Not: case OpCode::And: case OpCode::Or: case OpCode::Xor: return true;
       case OpCode::Add: case OpCode::Sub: case OpCode::Neg: case OpCode::Select: return !is_float(op.type);
+      case OpCode::Shl: case OpCode::Shr: {
+        const auto count = editor_.const_bits(op.operands[1]);
+        return count && *count >= 0 && *count < (op.type == Type::I64 || op.type == Type::U64 ? 64 : 8);
+      }
       default: return false;
     }
   }
@@ -246,7 +250,7 @@ class Simplifier {
         if (!cheap(*arm->ops[k])) return;
       }
     }
-    if (count == 0 || count > 2) return;
+    if (count == 0 || count > 3) return;
     for (ValueId v : op.results) {
       if (is_float(function_.type_of(v))) return;
     }

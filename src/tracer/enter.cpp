@@ -120,9 +120,9 @@ void give_up(Runtime& rt, Region& region) {
   if (++loop.give_ups >= kMaxGiveUps) kill_loop(rt, loop);
 }
 
-void note_fruitless(Runtime& rt, Region& region) {
+void note_fruitless(Runtime& rt, Region& region, const ExitState& exit) {
   const bool recorded = region.loop != nullptr && region.loop->info->watched;
-  if (recorded && rt.session.loop == region.loop) return;  // what makes it leave is being recorded
+  if (recorded && (rt.session.loop == region.loop || exit.grow_at != UINT64_MAX)) return;  // what makes it leave is being recorded, or will be
   if (++region.fruitless < kFruitlessEntries) return;
   region.fruitless = 0;
   region.skip = 64u << std::min(region.backoffs, kMaxBackoffs);
@@ -163,7 +163,7 @@ void judge_exit(Runtime& rt, PyThreadState* ts, Region& region, uint32_t exit_id
     region.fruitless -= std::min(region.fruitless, kFruitful);
     return;
   }
-  note_fruitless(rt, region);
+  note_fruitless(rt, region, region.exit_states[exit_id]);
 }
 
 // The region fits and runs. Apart so that its frame, with the cells, is only there while needed.
