@@ -224,6 +224,9 @@ int hl_may_have_back_edge(PyCodeObject* code); /* the same by a glance: may say 
 /* Whether the loop over `it` with this header and back edge is over a list that its body may lengthen: the list has
  * owners besides the iterator, and is not that of a plain variable which the body does not mention. */
 int hl_iterates_growing_list(PyCodeObject* code, int header, int jump, PyObject* it);
+/* depths[u] for all hl_unit_count(code) units: how many items are on the stack before the instruction whose first unit,
+ * or whose opcode, is u; -1 where none begins or normal flow and handlers do not get. -1: no memory. */
+int hl_stack_depths(PyCodeObject* code, int* depths);
 /* The first backward jump whose opcode is at `unit` or behind it: 1, or 0 if there is none. */
 int hl_next_back_edge(PyCodeObject* code, int unit, HlInstr* out);
 

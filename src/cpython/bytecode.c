@@ -223,6 +223,45 @@ int hl_opcode_row(int opcode, const char** name, int* caches, HlOp* op) {
   return 1;
 }
 
+static void reach(int* depths, int units, int unit, int depth) {
+  if (unit >= 0 && unit < units && depths[unit] < 0) depths[unit] = depth;
+}
+
+/* Forward jumps are settled before their targets are met, and code is laid out so that a block falls through or is jumped
+ * to from before, but for loop headers, which fall through too; handlers come from the exception table. */
+int hl_stack_depths(PyCodeObject* code, int* depths) {
+  Bytes b;
+  HlInstr in;
+  if (clean_bytes(code, &b) < 0) return -1;
+  for (int u = 0; u < b.units; u++) depths[u] = -1;
+  reach(depths, b.units, 0, 0);
+  for (int u = 0; u < b.units; u = in.next_unit) {
+    int handler, depth, lasti, next, jump, oparg = 0;
+    if (decode_from(code, &b, u, &in) < 0) return -1;
+    if (hl_find_handler(code, in.op_unit, &handler, &depth, &lasti)) reach(depths, b.units, handler, depth + lasti + 1);
+    if (depths[u] < 0) continue;
+    for (int p = u; p <= in.op_unit; p++) oparg = row_at(&b, p)->rule == HL_RULE_KW_NAMES ? 0 : oparg << 8 | b.p[2 * p + 1];
+    depths[in.op_unit] = depths[u];
+    next = PyCompile_OpcodeStackEffectWithJump(b.p[2 * in.op_unit], oparg, 0);
+    jump = PyCompile_OpcodeStackEffectWithJump(b.p[2 * in.op_unit], oparg, 1);
+    if (in.target >= 0 && jump != PY_INVALID_STACK_EFFECT) {
+      reach(depths, b.units, in.target, in.op == HL_FOR_ITER ? depths[u] - in.arg : depths[u] + jump);
+    }
+    switch (in.op) {
+      case HL_JUMP:
+      case HL_JUMP_BACKWARD:
+      case HL_JUMP_BACKWARD_NO_INTERRUPT:
+      case HL_RETURN_VALUE:
+      case HL_RETURN_CONST:
+      case HL_RAISE_VARARGS:
+      case HL_RERAISE: break;
+      default:
+        if (next != PY_INVALID_STACK_EFFECT) reach(depths, b.units, in.next_unit, depths[u] + next);
+    }
+  }
+  return 0;
+}
+
 /* Asked of every code object that is run: looks at the code as it stands, where caches and instrumentation may look like
  * a backward jump but none can be overlooked. */
 int hl_may_have_back_edge(PyCodeObject* code) {

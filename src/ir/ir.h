@@ -115,11 +115,12 @@ struct FrameState {
   ObjectId function = kNone;   // inlined frames: the function object,
   uint32_t function_input = kNone;  // or the input that holds it
   int32_t resume_unit = 0;     // code unit of the next instruction to run in this frame. In a frame that has a callee inlined above it: the CALL instruction in progress
-  int32_t return_unit = 0;     // only if a callee is inlined above: unit after the CALL, where the frame goes on once the result is there
+  int32_t return_unit = 0;     // only if a callee is inlined above: unit after the CALL, where the frame goes on once the result is there; of a `run`: the unit behind its last instruction
   ResultUse result_use = ResultUse::kPush;  // likewise
   uint32_t stack_depth = 0;    // number of stack items after the exit (before the callee's result is pushed)
   std::vector<SlotValue> slots;  // sparse for the outermost frame (only what differs from region entry), complete for inlined frames.
                                  // kStack items of the outermost frame below its entry depth that are not listed are untouched.
+  std::vector<Slot> results;     // of a `run` only: where its instructions leave objects that native code wants, see made
 };
 
 struct Snapshot {

@@ -81,7 +81,14 @@ std::string check_frame(const Function& f, const FrameState& frame, bool outermo
   const bool by_input = frame.function_input < f.inputs.size();
   if (std::string bad = check_object(f, frame.function, "the frame's function", outermost || by_input); !bad.empty()) return bad;
   if (!innermost && frame.return_unit <= frame.resume_unit) return "a frame that called needs a return unit behind its resume unit";
-  if (innermost && frame.return_unit != 0) return "the innermost frame has a return unit";
+  if (innermost && !outermost && frame.return_unit != 0) return "the innermost frame has a return unit";
+  if (!(innermost && outermost) && !frame.results.empty()) return "a frame that is inlined or has called has results";
+  for (const Slot& slot : frame.results) {
+    if (slot.kind != SlotKind::kStack && slot.kind != SlotKind::kLocal && slot.kind != SlotKind::kCell && slot.kind != SlotKind::kGlobal &&
+        slot.kind != SlotKind::kName) {
+      return "a result that is no variable or stack item";
+    }
+  }
   std::vector<bool> stack(std::min<size_t>(frame.stack_depth, 1u << 16), false);
   for (size_t k = 0; k < frame.slots.size(); ++k) {
     const SlotValue& entry = frame.slots[k];
@@ -181,14 +188,19 @@ std::string check_runs(const Function& f) {
   std::string bad;
   for_each_op(*f.body, [&](Op& op, Block& block) {
     if (!bad.empty()) return;
+    if (op.has(kExits) && op.snapshot != kNoSnapshot && f.snapshots[op.snapshot].frames.size() == 1) {
+      const FrameState& frame = f.snapshots[op.snapshot].frames[0];
+      if ((op.code == OpCode::Run) != (frame.return_unit > frame.resume_unit)) bad = "a run, and nothing else, needs a return unit behind its resume unit";
+      if (op.code != OpCode::Run && !frame.results.empty()) bad = "only a run has results";
+    }
     if (op.code == OpCode::Run && f.snapshots[op.snapshot].frames.size() != 1) bad = "the snapshot of a run must have one frame";
     if (op.code == OpCode::Made) {
       auto at = std::find(block.ops.begin(), block.ops.end(), &op);
       while (at != block.ops.begin() && (*at)->code == OpCode::Made) --at;
       if ((*at)->code != OpCode::Run) {
         bad = "made does not stand behind a run";
-      } else if (static_cast<size_t>(op.imm) >= f.snapshots[(*at)->snapshot].frames[0].slots.size()) {
-        bad = "made names no slot of the run's snapshot";
+      } else if (static_cast<size_t>(op.imm) >= f.snapshots[(*at)->snapshot].frames[0].results.size() + f.snapshots[(*at)->snapshot].frames[0].slots.size()) {
+        bad = "made names no result and no slot of the run's snapshot";
       }
     }
     if (!op.has(kExits) || op.snapshot == kNoSnapshot || f.snapshots[op.snapshot].frames.empty()) return;

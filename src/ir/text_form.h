@@ -154,6 +154,11 @@ void frame(Io& io, auto& f) {
   io.result_use(f.result_use);
   io.word("depth");
   io.number(f.stack_depth);
+  if (io.optional("results", !f.results.empty())) {
+    io.punct("(");
+    io.list(f.results, [&](auto& s) { slot(io, s); });
+    io.punct(")");
+  }
   io.open();
   io.until_close(f.slots, [&](auto& s) {
     io.line();

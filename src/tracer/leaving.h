@@ -53,6 +53,8 @@ struct RunContext {
   uint32_t runs = 0;
   uint64_t resumed_at = 0;          // time stamp: when native code went on
   uint64_t native_cycles = 0;       // between the runs
+  uint64_t performed_cycles = 0;    // of the last run: what its instructions took
+  uint64_t run_cycles = 0;          // of the runs beyond what their instructions took
 };
 
 // The `run` operation (ObjectFunctions::run).

@@ -13,6 +13,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include "ir/ir.h"
+
 namespace hotloop::tracer {
 
 class CodeObservation {
@@ -34,6 +36,14 @@ class CodeObservation {
       if (other.hit_[k]) hit_[k] = true;
     }
     no_trips_.insert(other.no_trips_.begin(), other.no_trips_.end());
+    for (const auto& [unit, kind] : other.tops_) tops_.insert_or_assign(unit, kind);
+  }
+
+  // What kind of number or constant was on top of the stack before the instruction at op_unit `unit`; Object: something else, or not seen.
+  void saw_top(int unit, ir::PyKind kind) { tops_.insert_or_assign(unit, kind); }
+  ir::PyKind top(int unit) const {
+    auto seen = tops_.find(unit);
+    return seen == tops_.end() ? ir::PyKind::Object : seen->second;
   }
 
   // The counted loop whose FOR_ITER (op_unit) this is has been seen to run no trip at all, often enough that this must stay in native code.
@@ -43,6 +53,7 @@ class CodeObservation {
  private:
   std::vector<bool> hit_;
   std::unordered_set<int> no_trips_;
+  std::unordered_map<int, ir::PyKind> tops_;
 };
 
 struct Observations {

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "tracer/runtime.h"
+#include "tracer/semantics.h"
 
 namespace hotloop::tracer {
 
@@ -95,6 +96,12 @@ void watch_code(Runtime& rt, PyCodeObject* code) {
   session.watched.push_back(info);
   CodeObservation& seen = session.observations.codes[code];
   if (info->has_known_paths) seen.add_hits(info->known_paths);
+  if (!info->depths.empty()) return;
+  info->depths.resize(static_cast<size_t>(hl_unit_count(code)));
+  if (hl_stack_depths(code, info->depths.data()) < 0) {
+    PyErr_Clear();
+    std::fill(info->depths.begin(), info->depths.end(), -1);
+  }
 }
 
 void begin_session(Runtime& rt, PyThreadState* ts, Loop& loop, int needed_trips, bool growth) {
@@ -174,6 +181,22 @@ bool another_tool_came(Runtime& rt, PyCodeObject* code) {
 
 }  // namespace
 
+namespace {
+
+// The kind of what the last instruction has left on the stack: results of what is left to the interpreter are taken for that (record_run.cpp).
+void see_top(Runtime& rt, PyCodeObject* code, CodeObservation& seen, int unit) {
+  const CodeInfo* info = find_code(rt, code);
+  HlFrame* frame = hl_current_frame(rt.session.thread);
+  if (info == nullptr || frame == nullptr || hl_frame_code(frame) != code) return;
+  const int depth = static_cast<size_t>(unit) < info->depths.size() ? info->depths[static_cast<size_t>(unit)] : -1;
+  PyObject* top = depth > 0 && depth <= hl_stack_limit(code) ? hl_stack_slot_at(frame, depth - 1) : nullptr;
+  if (top == nullptr) return;
+  const ir::PyKind kind = classify(top, nullptr);
+  if (is_py_number(kind) || is_np_scalar(kind) || kind == ir::PyKind::None_) seen.saw_top(unit, kind);
+}
+
+}  // namespace
+
 PyObject* on_instruction(PyObject*, PyObject* const* args, Py_ssize_t count) {
   Runtime& rt = runtime();
   Session& session = rt.session;
@@ -189,6 +212,7 @@ PyObject* on_instruction(PyObject*, PyObject* const* args, Py_ssize_t count) {
     return disable_event(rt);
   }
   seen->second.mark(in.op_unit);
+  see_top(rt, code, seen->second, in.op_unit);
   return disable_event(rt);
 }
 

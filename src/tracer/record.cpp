@@ -15,6 +15,7 @@ Recorder::Recorder(const RecordRequest& request)
 
 Recorder::~Recorder() {
   if (function_) release_objects(*function_);
+  for (PyObject* sample : samples_) Py_DECREF(sample);
 }
 
 void release_objects(ir::Function& function) {
@@ -90,21 +91,25 @@ bool Recorder::is_live(const State& state, const VarRef& ref, const Place& place
   return true;
 }
 
-namespace {
-
-// Objects that a region may take as given and compare by identity when it is entered.
 bool compared_by_identity(PyObject* object) {
   return PyFunction_Check(object) || PyCFunction_Check(object) || PyModule_CheckExact(object) || PyType_Check(object) ||
          PyUnicode_CheckExact(object) || is_known_callable(object);
 }
-
-}  // namespace
 
 // A str from a slot was taken for a known object, but its characters matter.
 base::Refusal Recorder::want_text(const Sym& s) {
   const ir::Slot& slot = function_->inputs[s.input].slot;
   if (PyUnicode_IS_COMPACT_ASCII(s.object) && text_slots_.insert({static_cast<int>(slot.kind), slot.index}).second) wants_restart_ = true;
   return refuse(RefusalReason::kUnsupportedType, "str with characters beyond ASCII");
+}
+
+// Is the variable assigned somewhere in the loop?
+bool Recorder::is_stored(const ir::Slot& slot) {
+  if (slot.kind == ir::SlotKind::kLocal || slot.kind == ir::SlotKind::kCell) return stored_locals_.count(slot.index) != 0;
+  if (slot.kind != ir::SlotKind::kGlobal && slot.kind != ir::SlotKind::kName) return false;
+  const char* name = PyUnicode_AsUTF8(static_cast<PyObject*>(function_->objects[slot.index].pointer));
+  PyErr_Clear();
+  return name != nullptr && stored_names_.count(name) != 0;
 }
 
 Sym Recorder::entry_value(ir::Slot slot, PyObject* value, bool any_type) {
@@ -119,7 +124,10 @@ Sym Recorder::entry_value(ir::Slot slot, PyObject* value, bool any_type) {
     input.kind = any_type ? PyKind::Object : classify(value, &array_type);
     bool text = slot.kind == ir::SlotKind::kSeqArray || text_slots_.count(key) != 0;
     if (text && PyUnicode_CheckExact(value) && PyUnicode_IS_COMPACT_ASCII(value)) input.kind = PyKind::Str;
-    if (input.kind == PyKind::Object && !any_type && compared_by_identity(value) && !known_by_code(value, slot)) input.kind = PyKind::Const;
+    const bool changing_text = PyUnicode_CheckExact(value) && is_stored(slot);  // a str that grows is another at each entry
+    if (input.kind == PyKind::Object && !any_type && !changing_text && compared_by_identity(value) && !known_by_code(value, slot)) {
+      input.kind = PyKind::Const;
+    }
     if (input.kind == PyKind::Int && u64_slots_.count(key) != 0) input.kind = PyKind::IntU64;
     if (input.kind == PyKind::Array) input.array_type = s.array_type = function_->intern_array_type(array_type);
     if (input.kind == PyKind::Object) {
@@ -207,6 +215,10 @@ Result<void> Recorder::set_up() {
     const CodeBlock& block = (*map)->blocks()[k];
     for (int i = block.first; i <= block.last; ++i) {
       const HlInstr& in = (*map)->instrs()[static_cast<size_t>(i)];
+      if (in.op == HL_STORE_FAST || in.op == HL_STORE_FAST_LOAD_FAST || in.op == HL_STORE_FAST_STORE_FAST || in.op == HL_STORE_DEREF) {
+        stored_locals_.insert(static_cast<uint32_t>(in.arg));
+        if (in.op == HL_STORE_FAST_STORE_FAST) stored_locals_.insert(static_cast<uint32_t>(in.arg2));
+      }
       if (in.op != HL_STORE_GLOBAL && in.op != HL_STORE_NAME) continue;
       const char* name = PyUnicode_AsUTF8(PyTuple_GET_ITEM(code->co_names, in.arg));
       if (name != nullptr) stored_names_.insert(name);
@@ -242,10 +254,6 @@ Result<std::unique_ptr<ir::Function>> Recorder::record() {
   auto ways = run_from(std::move(state), info.part->entry());
   if (!ways) return ways.refusal();
   if (!ways->empty()) return base::refuse(RefusalReason::kVerifierFailed, function_->line, "control left the region without an exit");
-  if (runs_do_not_fit()) {
-    no_runs_ = wants_restart_ = true;
-    return base::refuse(RefusalReason::kUnsupportedOpcode, function_->line, "Python code beside attributes");
-  }
   compact_snapshots();
   complete_snapshots();
   HOTLOOP_LOG(kRecord, "%s:%d %s: %zu inputs, %zu values", function_->file.c_str(), function_->line, function_->name.c_str(),
@@ -273,13 +281,11 @@ Result<std::unique_ptr<ir::Function>> record_region(const RecordRequest& request
   std::set<std::string> stored_names;
   std::set<std::pair<int, uint32_t>> text_slots;
   std::set<std::pair<int, uint32_t>> u64_slots;
-  bool no_runs = false;
   for (int attempt = 0;; ++attempt) {
     Recorder recorder(request);
     recorder.stored_names() = stored_names;
     recorder.text_slots() = text_slots;
     recorder.u64_slots() = u64_slots;
-    recorder.no_runs() = no_runs;
     auto made = recorder.record();
     if (made) return made;
     if (!recorder.wants_restart() || attempt == 8) {
@@ -289,7 +295,6 @@ Result<std::unique_ptr<ir::Function>> record_region(const RecordRequest& request
     stored_names = recorder.stored_names();
     text_slots = recorder.text_slots();
     u64_slots = recorder.u64_slots();
-    no_runs = recorder.no_runs();
   }
 }
 

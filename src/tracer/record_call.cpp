@@ -64,6 +64,7 @@ Result<Recorder::Step> Recorder::step_call(State& state, const HlInstr& in) {
   if (makes_iterator(callable.object)) {
     auto it = make_iterator(callable.object, args, names);
     if (!it) return it.refusal();
+    it->box = new_box();  // a variable and an argument may be this one
     pop_push(state, drop, *it);
     return Step::kNext;
   }

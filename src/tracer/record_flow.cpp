@@ -197,6 +197,10 @@ Result<Ways> Recorder::run_block(State state, int block, int first) {
     auto done = step(state, in);
     if (!done) return done.refusal();
     if (*done == Step::kEnded) return Ways{};
+    if (run_end_ >= 0) {  // the run has done the next ones too; it ends where this block does at the latest
+      while (k < body.last && map.instrs()[static_cast<size_t>(k) + 1].unit < run_end_) ++k;
+      run_end_ = -1;
+    }
   }
   if (!body.next.empty()) {  // control falls into the next block: as before its first instruction
     current_unit_ = map.blocks()[static_cast<size_t>(body.next[0])].unit;

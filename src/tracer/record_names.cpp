@@ -71,7 +71,7 @@ Result<Sym> Recorder::load_from(State& state, PyObject* dict, PyObject* builtins
       ir::ArrayType type;
       PyKind kind = classify(value, &type);
       variable = kind != PyKind::Object && kind != PyKind::Const && kind != PyKind::None_ && kind != PyKind::TupleObject;
-      variable |= kind == PyKind::Object && hl_type_is_plain(Py_TYPE(value)) && !is_known_callable(value);  // not to be kept alive
+      variable |= kind == PyKind::Object && !compared_by_identity(value);  // not to be kept alive
     }
     if (variable) k = name_var(dict, name, true);
   }

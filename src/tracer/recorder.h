@@ -32,6 +32,9 @@ using ir::ValueId;
 inline constexpr size_t kMaxValues = 60000;
 inline constexpr int kMaxPeels = 2;
 
+// Objects that a region may take as given, keep alive, and compare by identity when it is entered.
+bool compared_by_identity(PyObject* object);
+
 class Recorder final : public Emit {
  public:
   explicit Recorder(const RecordRequest& request);
@@ -53,7 +56,6 @@ class Recorder final : public Emit {
   std::set<std::string>& stored_names() { return stored_names_; }
   std::set<std::pair<int, uint32_t>>& text_slots() { return text_slots_; }
   std::set<std::pair<int, uint32_t>>& u64_slots() { return u64_slots_; }
-  bool& no_runs() { return no_runs_; }
 
  private:
   using VarPair = std::pair<VarRef, VarRef>;
@@ -109,6 +111,7 @@ class Recorder final : public Emit {
 
   // record.cpp: begin and end
   Result<void> set_up();
+  bool is_stored(const ir::Slot& slot);
   Sym entry_value(ir::Slot slot, PyObject* value, bool any_type = false);  // a new input, once per slot
   const Liveness& liveness(const FrameInfo& info);
   Sym resolve(const VarRef& ref, const Sym& s);         // an untouched slot of the entry frame becomes an input
@@ -135,11 +138,21 @@ class Recorder final : public Emit {
   Result<Step> list_append(State& state, const std::vector<Sym>& args, int drop);
 
   // record_run.cpp
+  struct RunPlan;
   std::optional<Step> run_here(State& state, const HlInstr& in);
-  bool runs_do_not_fit() const;
+  bool plan_one(RunPlan& plan, const State& state, const HlInstr& in) const;
+  bool plan_run(const State& state, const HlInstr& in, RunPlan* plan) const;
+  bool place_unknowns(RunPlan& plan);
+  void take_results(State& state, RunPlan& plan, const std::vector<ValueId>& objects);
+  void set_stored(State& state, const HlInstr& in, Sym value);
+  void look_at_results(State& state, RunPlan& plan);
+  void look_at_arrays(State& state);
   bool survives_run(const Sym& s) const;
   bool survives_run(const State& state) const;
-  void note_made(State& state, const ir::FrameState& frame);
+  ir::Slot slot_of(const HlInstr& in);
+  static bool is_consumed(const RunPlan& plan, const ir::Slot& slot);
+  bool is_loop_iterator(const State& state, const ir::Slot& slot) const;
+  void note_made(State& state, const ir::FrameState& frame, const RunPlan& plan);
   void adopt(Sym& s, ValueId object);
   void complete_snapshots();
 
@@ -359,11 +372,13 @@ class Recorder final : public Emit {
   std::vector<PyObject*> cell_objects_;                    // by number of the closure cell
   std::vector<VarRef> cell_vars_;                          // likewise
   std::set<std::string> stored_names_;
+  std::set<uint32_t> stored_locals_;           // of the region's own frame: assigned somewhere in the loop
   std::set<std::pair<int, uint32_t>> text_slots_;  // slots whose str is looked into
   std::set<std::pair<int, uint32_t>> u64_slots_;   // slots of ints that grow beyond 63 bits
   bool wants_restart_ = false;
-  bool no_runs_ = false;                       // not in this region: it holds what would have to be looked at again behind them
   std::set<int> run_units_;                    // where instructions are left to the interpreter's C functions
+  int run_end_ = -1;                           // the instruction in progress was the first of such, up to this unit
+  std::vector<PyObject*> samples_;             // numbers of kinds that were seen as results; owned
   std::optional<base::Refusal> left_out_;      // the last operation that became an exit because it is not compiled
   int splits_ = 0;                             // how many splits by form are open
   int arms_ = 0;                               // how many conditional arms are open

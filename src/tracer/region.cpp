@@ -149,7 +149,7 @@ Region* make_region(Runtime& rt, std::unique_ptr<ir::Function> function, std::ve
     region->out_cells = std::max(region->out_cells, static_cast<uint32_t>(ir::snapshot_values(snapshot).size()));
     if (exit.op->code != ir::OpCode::Run) continue;
     region->has_runs = true;
-    region->out_cells = std::max(region->out_cells, static_cast<uint32_t>(snapshot.frames[0].slots.size()));
+    region->out_cells = std::max(region->out_cells, static_cast<uint32_t>(snapshot.frames[0].results.size() + snapshot.frames[0].slots.size()));
   }
   const bool by_name = uses_slot(f, ir::SlotKind::kName);
   if (by_name || uses_slot(f, ir::SlotKind::kGlobal) || !f.namespace_guards.empty()) {
@@ -230,7 +230,7 @@ struct PlanMaker {
 
 }  // namespace
 
-const ExitPlan& exit_plan(Region& region, uint32_t exit_id) {
+ExitPlan& exit_plan(Region& region, uint32_t exit_id) {
   ExitState& state = region.exit_states[exit_id];
   if (state.plan != nullptr) return *state.plan;
   auto plan = std::make_unique<ExitPlan>();
@@ -257,14 +257,27 @@ const ExitPlan& exit_plan(Region& region, uint32_t exit_id) {
     plan->frames.push_back(made);
   }
   plan->box_count = static_cast<uint32_t>(maker.boxes.size());
+  plan->results = snapshot.frames[0].results;
   state.plan = std::move(plan);
   return *state.plan;
 }
 
 // ------------------------------------------------------------------------------------------------- entry
 
+namespace {
+
+bool read_attribute(Region& region, uint32_t index, PyObject* const* objects, PyObject** value) {
+  const ir::InstanceAttribute& attribute = region.function->attributes[index];
+  PyObject* object = instance_of_region(region, attribute.instance, objects);
+  if (attribute.offset == 0) return hl_instance_get(object, object_at(region, attribute.name), &region.attribute_hints[index], value) >= 0;
+  *value = *reinterpret_cast<PyObject**>(reinterpret_cast<char*>(object) + attribute.offset);
+  return true;
+}
+
+}  // namespace
+
 // The object in an input's slot, borrowed; null where there is none.
-PyObject* slot_object(const Region& region, HlFrame* frame, const ir::Slot& slot, PyObject* const* objects) {
+PyObject* slot_object(Region& region, HlFrame* frame, const ir::Slot& slot, PyObject* const* objects) {
   const int index = static_cast<int>(slot.index);
   PyObject* object = nullptr;
   switch (slot.kind) {
@@ -277,7 +290,7 @@ PyObject* slot_object(const Region& region, HlFrame* frame, const ir::Slot& slot
     case ir::SlotKind::kMethodSelf: return PyMethod_GET_SELF(objects[slot.index]);
     case ir::SlotKind::kGlobal: return PyDict_GetItemWithError(hl_frame_globals(frame), object_at(region, slot.index));
     case ir::SlotKind::kName: return PyDict_GetItemWithError(hl_frame_locals(frame), object_at(region, slot.index));
-    case ir::SlotKind::kAttribute: return nullptr;  // read_attribute
+    case ir::SlotKind::kAttribute: return read_attribute(region, slot.index, objects, &object) ? object : nullptr;
   }
   return object != nullptr && PyCell_Check(object) ? hl_cell_get(object) : nullptr;
 }
@@ -291,14 +304,6 @@ bool type_holds(Region& region, const ir::Instance& instance, PyObject* object) 
   if (hl_type_has_version(type, instance.version)) return true;
   region.dead = true;  // that version never comes back
   return false;
-}
-
-bool read_attribute(Region& region, uint32_t index, PyObject* const* objects, PyObject** value) {
-  const ir::InstanceAttribute& attribute = region.function->attributes[index];
-  PyObject* object = instance_of_region(region, attribute.instance, objects);
-  if (attribute.offset == 0) return hl_instance_get(object, object_at(region, attribute.name), &region.attribute_hints[index], value) >= 0;
-  *value = *reinterpret_cast<PyObject**>(reinterpret_cast<char*>(object) + attribute.offset);
-  return true;
 }
 
 // Known objects: before their attributes are read.
@@ -511,6 +516,12 @@ bool read_input(Region& region, size_t k, HlFrame* frame, int64_t* cells, PyObje
   }
 }
 
+bool objects_are_apart(const Region& region, HlFrame* frame, PyObject* const* objects) {
+  const ir::Function& f = *region.function;
+  return (f.instances.empty() || instances_distinct(region, frame, objects)) && (f.cells.empty() || cells_distinct(region, frame, objects)) &&
+         (f.function_guards.empty() || input_functions_hold(region, frame, objects));
+}
+
 }  // namespace
 
 bool unbox_inputs(Region& region, HlFrame* frame, int64_t* in, PyObject** objects, bool exact_strides) {
@@ -526,9 +537,16 @@ bool unbox_inputs(Region& region, HlFrame* frame, int64_t* in, PyObject** object
   for (size_t k = 0; region.compares_inputs && k < inputs.size(); ++k) {
     if (inputs[k].same_as != ir::kNone && objects[k] != objects[inputs[k].same_as]) return false;
   }
-  const ir::Function& f = *region.function;
-  return (f.instances.empty() || instances_distinct(region, frame, objects)) && (f.cells.empty() || cells_distinct(region, frame, objects)) &&
-         (f.function_guards.empty() || input_functions_hold(region, frame, objects));
+  return objects_are_apart(region, frame, objects);
+}
+
+bool entry_facts_hold(Region& region, HlFrame* frame, PyObject* const* objects) {
+  if (!known_instances_hold(region)) return false;
+  const std::vector<ir::Input>& inputs = region.function->inputs;
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    if (inputs[k].kind == ir::PyKind::Object && !object_fits(region, inputs[k], objects[k])) return false;
+  }
+  return objects_are_apart(region, frame, objects);
 }
 
 }  // namespace hotloop::tracer

@@ -45,6 +45,8 @@ struct ExitPlan {
   std::vector<PlanSlot> slots;    // of all frames, outermost first
   std::vector<PlanFrame> frames;  // outermost first
   uint32_t box_count = 0;
+  std::vector<ir::Slot> results;  // of a run: what native code gets of what it has left
+  std::vector<HlInstr> instrs;    // of a run: what it does, decoded when it is first done
 };
 
 struct ExitState {
@@ -84,6 +86,7 @@ struct Region {
   bool needs_errstate = false;
   bool has_runs = false;         // operations that run Python code
   bool not_worthwhile = false;   // they cost more than native code saves
+  uint32_t runs_in_vain = 0;     // of them, that changed what native code relies on
   size_t header_words = 0;       // of all arrays that come in
   bool dead = false;             // a namespace it depends on is gone
   uint64_t checked_epoch = 0;    // namespace guards held at this epoch (0: not yet) ...
@@ -108,11 +111,13 @@ Region* make_region(Runtime& rt, std::unique_ptr<ir::Function> function, std::ve
 void release_region(Runtime& rt, Region* region);  // drops one reference; at the last one frees (may run Python)
 
 // The plan of an exit, made on first use.
-const ExitPlan& exit_plan(Region& region, uint32_t exit_id);
+ExitPlan& exit_plan(Region& region, uint32_t exit_id);
 
 // All that is checked before native code may run in this frame; fills `in` (in_cells cells) and `objects` (one borrowed object per input, null
 // where there is none). exact_strides: see runtime::array_matches.
 bool unbox_inputs(Region& region, HlFrame* frame, int64_t* in, PyObject** objects, bool exact_strides);
+// What unbox_inputs has found out about instances, cells and functions, looked at again: the slots hold `objects` as before.
+bool entry_facts_hold(Region& region, HlFrame* frame, PyObject* const* objects);
 bool namespaces_hold(Runtime& rt, Region& region, HlFrame* frame);
 bool guards_hold(Runtime& rt, Region& region, PyThreadState* ts, HlFrame* frame);
 
@@ -123,7 +128,7 @@ PyObject* instance_of_region(const Region& region, uint32_t instance, PyObject* 
 PyObject* cell_of_region(const Region& region, uint32_t cell, PyObject* const* objects);
 
 // The object in an input's slot, borrowed; null where there is none, and for parts of an iterator. May leave an exception set.
-PyObject* slot_object(const Region& region, HlFrame* frame, const ir::Slot& slot, PyObject* const* objects);
+PyObject* slot_object(Region& region, HlFrame* frame, const ir::Slot& slot, PyObject* const* objects);
 
 // A dictionary that regions depend on went away.
 void forget_dict(Runtime& rt, PyObject* dict);

@@ -1,40 +1,48 @@
 // Instructions that may run Python code, in the middle of native code (DESIGN T22-T24).
 //
-// Needs leaving.h, cpython/access.h. Promises: (a) the live frame is what the interpreter would have before the instruction, (b) its ip stands there,
-// (c) tracers see the Python code that runs, (d) the instruction is done by the interpreter's own C function, its exception goes to the handler,
-// (e, f) native code goes on only if nothing that it relies on has changed: tools, guards, error state, variables, the headers of its arrays;
-// else the interpreter goes on behind the instruction.
+// Needs leaving.h, perform.h. Promises: (a) the live frame is what the interpreter would have before the instructions, (b) its ip stands at each,
+// (c) tracers see the Python code that runs, (d) each is done as the interpreter does it (perform.h), its exception goes to the handler,
+// (e, f) native code goes on only if nothing that it relies on has changed: tools, guards, error state, variables, instances, cells, the headers of
+// its arrays; else the interpreter goes on behind the instructions.
 #include <alloca.h>
 #include <x86intrin.h>
 
-#include <cstring>
+#include <algorithm>
 
 #include "base/log.h"
 #include "runtime/numpy_header.h"
 #include "tracer/leaving.h"
+#include "tracer/perform.h"
 
 namespace hotloop::tracer {
 namespace {
 
-constexpr int kMaxNested = 100;             // runs inside runs: C stack that the interpreter's own counters do not know of
-constexpr uint32_t kJudgedRuns = 256;       // so many runs ...
-constexpr uint64_t kWorthwhileCycles = 40;  // ... with less native code between them cost more than they save
+constexpr int kMaxNested = 100;            // runs inside runs: C stack that the interpreter's own counters do not know of
+constexpr uint32_t kJudgedRuns = 256;      // so many runs are judged together:
+constexpr uint64_t kInterpretedCost = 25;  // the interpreter needs about so many times the cycles of native code
+constexpr uint64_t kMostCycles = 10'000;   // of one run: more is another process's
+constexpr uint32_t kMaxChanged = 64;       // runs that changed what native code relies on
 
-// The operands stay on the stack until the instruction has succeeded. A new row here needs one in run_operands().
-bool perform(HlFrame* frame, PyCodeObject* code, const HlInstr& in) {
-  const int depth = hl_stack_depth(frame);
-  auto item = [&](int from_top) { return hl_stack_peek(frame, depth - from_top); };
-  switch (in.op) {
-    case HL_STORE_SUBSCR: return PyObject_SetItem(item(2), item(1), item(3)) == 0;
-    case HL_STORE_ATTR: return PyObject_SetAttr(item(1), PyTuple_GET_ITEM(code->co_names, in.arg), item(2)) == 0;
-    default: PyErr_SetString(PyExc_SystemError, "hotloop: no such run"); return false;
+// Does the run itself store into this variable?
+bool is_stored(const ExitPlan& plan, const ir::Slot& slot) {
+  for (const HlInstr& in : plan.instrs) {
+    const auto first = static_cast<uint32_t>(in.arg), second = static_cast<uint32_t>(in.arg2);
+    switch (in.op) {
+      case HL_STORE_FAST:
+      case HL_STORE_FAST_LOAD_FAST:
+      case HL_DELETE_FAST:
+        if (slot.kind == ir::SlotKind::kLocal && slot.index == first) return true;
+        break;
+      case HL_STORE_FAST_STORE_FAST:
+        if (slot.kind == ir::SlotKind::kLocal && (slot.index == first || slot.index == second)) return true;
+        break;
+      case HL_STORE_DEREF:
+        if (slot.kind == ir::SlotKind::kCell && slot.index == first) return true;
+        break;
+      default: break;
+    }
   }
-}
-
-void drop_operands(HlFrame* frame, int count) {
-  PyObject* operands[4];
-  for (int k = count; k-- > 0;) operands[k] = hl_stack_pop(frame);
-  for (int k = 0; k < count; ++k) Py_XDECREF(operands[k]);  // from the bottom, as the interpreter does
+  return std::find(plan.results.begin(), plan.results.end(), slot) != plan.results.end();
 }
 
 // Do the variables still hold what was put there, and those that were not touched what they held at entry?
@@ -48,13 +56,14 @@ bool variables_hold(const Leaving& l, PyObject* const* put) {
   };
   for (uint32_t k = frame.first_slot; k < frame.first_slot + frame.slot_count; ++k) {
     const ir::Slot& slot = l.plan.slots[k].slot;
-    if (slot.kind != ir::SlotKind::kStack && slot_object(l.region, l.frame, slot, l.inputs) != put[k]) return false;
+    if (slot.kind == ir::SlotKind::kStack || is_stored(l.plan, slot)) continue;
+    if (slot_object(l.region, l.frame, slot, l.inputs) != put[k]) return false;
   }
   const auto& inputs = l.region.function->inputs;
   for (size_t k = 0; k < inputs.size(); ++k) {
     const ir::Slot& slot = inputs[k].slot;
     const bool on_stack = slot.kind == ir::SlotKind::kStack || slot.kind == ir::SlotKind::kSeqArray || slot.kind == ir::SlotKind::kSeqIndex;
-    if (!on_stack && !named(slot) && slot_object(l.region, l.frame, slot, l.inputs) != l.inputs[k]) return false;
+    if (!on_stack && !named(slot) && !is_stored(l.plan, slot) && slot_object(l.region, l.frame, slot, l.inputs) != l.inputs[k]) return false;
   }
   return true;
 }
@@ -79,67 +88,100 @@ bool headers_hold(RunContext& c, bool take) {
 bool may_go_on(RunContext& c, const Leaving& l, PyObject* const* put) {
   if (!c.rt.enabled || c.rt.paused != 0 || c.region.dead || hl_breaker_pending(c.ts)) return false;
   if (!guards_hold(c.rt, c.region, c.ts, c.frame)) return false;
-  const bool good = variables_hold(l, put);
+  const bool good = variables_hold(l, put) && entry_facts_hold(c.region, c.frame, c.inputs);
   PyErr_Clear();  // of a look-up
-  return good && headers_hold(c, false);
+  if (good && headers_hold(c, false)) return true;
+  if (++c.region.runs_in_vain >= kMaxChanged) c.region.not_worthwhile = true;
+  return false;
 }
 
-// Native code that does next to nothing between runs is slower than the interpreter.
+// What native code saves between runs must be more than what they cost beyond the instructions themselves.
 bool is_worthwhile(RunContext& c) {
   if (c.runs < kJudgedRuns) return true;
-  const bool good = c.native_cycles >= kJudgedRuns * kWorthwhileCycles;
+  const bool good = c.native_cycles * kInterpretedCost >= c.run_cycles;
+  HOTLOOP_LOG(kExit, "line %d: of %u runs, %llu cycles of native code between them, %llu that they cost", c.region.function->line, c.runs,
+              static_cast<unsigned long long>(c.native_cycles), static_cast<unsigned long long>(c.run_cycles));
   c.runs = 0;
-  c.native_cycles = 0;
+  c.native_cycles = c.run_cycles = 0;
   if (!good) c.region.not_worthwhile = true;
   return good;
 }
 
-int64_t run_in_frame(RunContext& c, Leaving& l, PyObject** put, PyObject** scratch) {
-  const PlanFrame& frame = l.plan.frames[0];
-  const int unit = frame.resume_unit;
+// Decodes what the run does, once.
+bool know_instructions(ExitPlan& plan, PyCodeObject* code) {
+  if (!plan.instrs.empty()) return true;
+  for (int unit = plan.frames[0].resume_unit; unit < plan.frames[0].return_unit;) {
+    HlInstr in;
+    if (hl_decode(code, unit, &in) < 0) {
+      PyErr_Clear();
+      plan.instrs.clear();
+      return false;
+    }
+    plan.instrs.push_back(in);
+    unit = in.next_unit;
+  }
+  return true;
+}
+
+// The instructions, in the complete frame. kRaised, kLeave: *unit says where.
+Done perform_all(RunContext& c, const ExitPlan& plan, PyCodeObject* code, int* unit) {
+  const size_t count = plan.instrs.size();
+  for (size_t k = 0; k < count; ++k) {
+    const HlInstr& in = plan.instrs[k];
+    hl_frame_set_unit(c.frame, in.unit);
+    *unit = in.unit;
+    const Done done = perform(c.frame, code, in, k + 1 < count ? &plan.instrs[k + 1] : nullptr);
+    if (done != Done::kGood) return done;
+  }
+  return Done::kGood;
+}
+
+int64_t run_in_frame(RunContext& c, Leaving& l, ExitPlan& plan, PyObject** put, PyObject** scratch) {
+  const PlanFrame& frame = plan.frames[0];
+  int unit = frame.resume_unit;
   PyCodeObject* code = hl_frame_code(c.frame);
   const bool named = swap_slots(l, frame);
   rebuild_stack(l, frame, scratch);
   hl_frame_set_unit(c.frame, unit);
+  drop_old_values(l);
   if (!named) {
-    drop_old_values(l);
     c.result = deliver(l, unit);
     return 0;
   }
-  drop_old_values(l);
-  HlInstr in;
+  const uint64_t begin = __rdtsc();
   const int tracing = hl_tracing_swap(c.ts, 0);
-  bool good = hl_decode(code, unit, &in) == 0 && perform(c.frame, code, in);
-  if (good) drop_operands(c.frame, run_operands(in.op));
+  const Done done = know_instructions(plan, code) ? perform_all(c, plan, code, &unit) : Done::kLeave;
   hl_tracing_swap(c.ts, tracing);
-  if (!good) {
+  c.performed_cycles = __rdtsc() - begin;  // the interpreter would have needed them too
+  if (done == Done::kRaised) {
     c.result = deliver(l, unit);
+    return 0;
+  }
+  if (done == Done::kLeave) {
+    if (++c.region.runs_in_vain >= kMaxChanged) c.region.not_worthwhile = true;
+    c.result = go_on_at(l, unit);
     return 0;
   }
   if (!may_go_on(c, l, put) || !is_worthwhile(c)) {
-    c.result = go_on_at(l, in.next_unit);
+    c.result = go_on_at(l, frame.return_unit);
     return 0;
   }
-  for (size_t k = 0; k < l.plan.slots.size(); ++k) l.activation->out[k] = reinterpret_cast<int64_t>(put[k]);
+  int64_t* out = l.activation->out;
+  for (const ir::Slot& slot : plan.results) *out++ = reinterpret_cast<int64_t>(slot_object(c.region, c.frame, slot, c.inputs));
+  for (size_t k = 0; k < plan.slots.size(); ++k) *out++ = reinterpret_cast<int64_t>(put[k]);
+  PyErr_Clear();  // of a look-up
   return 1;
 }
 
 }  // namespace
 
-int run_operands(int op) {
-  switch (op) {
-    case HL_STORE_SUBSCR: return 3;
-    case HL_STORE_ATTR: return 2;
-    default: return 0;
-  }
-}
-
 int64_t run_instruction(ir::Activation* activation, int64_t exit_id) {
   auto& c = *static_cast<RunContext*>(activation->context);
-  c.native_cycles += __rdtsc() - c.resumed_at;
+  const uint64_t begin = __rdtsc();
+  c.native_cycles += begin - c.resumed_at;
   ++c.runs;
   ++c.rt.stats.runs;
-  const ExitPlan& plan = exit_plan(c.region, static_cast<uint32_t>(exit_id));
+  ExitPlan& plan = exit_plan(c.region, static_cast<uint32_t>(exit_id));
   if (c.rt.nested_runs >= kMaxNested || hl_recursion_headroom(c.ts) < 100) {  // the interpreter does it (T26)
     c.result = leave(c.rt, c.ts, c.frame, c.region, static_cast<uint32_t>(exit_id), activation, c.inputs);
     return 0;
@@ -156,9 +198,10 @@ int64_t run_instruction(ir::Activation* activation, int64_t exit_id) {
   }
   for (size_t k = 0; k < plan.slots.size(); ++k) put[k] = l.made[k];
   ++c.rt.nested_runs;
-  const int64_t goes_on = run_in_frame(c, l, put, block + size.made + size.boxes + size.dropped);
+  const int64_t goes_on = run_in_frame(c, l, plan, put, block + size.made + size.boxes + size.dropped);
   --c.rt.nested_runs;
   c.resumed_at = __rdtsc();
+  c.run_cycles += std::min(c.resumed_at - begin - c.performed_cycles, kMostCycles);
   return goes_on;
 }
 

@@ -87,6 +87,7 @@ struct CodeInfo {
   bool pinned = false;           // in Runtime::warm, which then owns a reference to the code object
   CodeObservation known_paths;   // what all successful recordings saw, and the back edges that were counted
   bool has_known_paths = false;
+  std::vector<int> depths;       // hl_stack_depths, once it was watched
 };
 
 // The recording in progress.
@@ -196,9 +197,6 @@ uint64_t first_growth(const Runtime& rt, const Loop& loop);  // exits through on
 // Ends the session, records, optimises, compiles; installs the region or notes the refusal. True: the loop has a new region.
 bool finish_session(Runtime& rt, PyThreadState* ts, HlFrame* frame);
 std::string assembly_of(Runtime& rt, Region& region);
-
-// run_python.cpp
-int run_operands(int op);  // how many stack items a neutral opcode consumes that `run` can do; 0: it cannot
 
 // enter.cpp
 // Runs a region of this loop that fits the frame. True if one ran: *result is what the callback returns (null with an exception).
