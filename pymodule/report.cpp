@@ -39,6 +39,21 @@ bool put_refusal(PyObject* dict, const Loop& loop) {
          put(dict, "reason_line", PyLong_FromLong(loop.refusal->line)) && put(dict, "advice", text(info.advice));
 }
 
+// "left": what the interpreter's own functions do in the middle of the region, and why.
+bool put_left(PyObject* dict, const Region& region) {
+  PyObject* list = PyList_New(0);
+  bool good = list != nullptr;
+  for (const base::Refusal& why : region.function->left) {
+    const base::RefusalInfo& info = base::refusal_info(why.reason);
+    PyObject* one = good ? PyDict_New() : nullptr;
+    good = one != nullptr && put(one, "refusal", text(info.name)) && put(one, "reason", text(why.message())) &&
+           put(one, "reason_line", PyLong_FromLong(why.line)) && put(one, "advice", text(info.advice)) && PyList_Append(list, one) == 0;
+    Py_XDECREF(one);
+  }
+  if (!good) Py_CLEAR(list);
+  return put(dict, "left", list);
+}
+
 bool put_exits(PyObject* dict, const Region& region) {
   uint64_t total = 0;
   PyObject* reasons = PyDict_New();
@@ -60,7 +75,7 @@ bool put_exits(PyObject* dict, const Region& region) {
 }
 
 bool put_region(PyObject* dict, Region& region) {
-  return put(dict, "status", text("compiled")) && put(dict, "entries", PyLong_FromUnsignedLongLong(region.entries)) && put_exits(dict, region) &&
+  return put(dict, "status", text("compiled")) && put(dict, "entries", PyLong_FromUnsignedLongLong(region.entries)) && put_exits(dict, region) && put_left(dict, region) &&
          put(dict, "ir", text(ir::print(*region.function))) && put(dict, "asm", text(tracer::assembly_of(tracer::runtime(), region))) &&
          put(dict, "code_bytes", PyLong_FromSize_t(region.code != nullptr ? region.code->size() : 0)) &&
          put(dict, "compile_seconds", PyFloat_FromDouble(region.compile_seconds));

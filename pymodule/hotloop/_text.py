@@ -194,7 +194,9 @@ def _fate(region: Region | None) -> str:
         text = f"compiled: entered {_times(region.get('entries') or 0)}, {exits} side exit{'s' * (exits != 1)}"
         reasons = region.get("exits_by_reason") or {}
         text += f" ({', '.join(f'{name} {count}' for name, count in reasons.items())})" if reasons else ""
-        return text + (f"; at times in the interpreter: {_reason(region)}" if region.get("reason") else "")
+        text += f"; at times in the interpreter: {_reason(region)}" if region.get("reason") else ""
+        # Operations that native code leaves to the interpreter's own functions, each on every trip that meets it.
+        return "".join([text, *(f"\n{_INDENT}  by the interpreter: {_reason(left)}" for left in region.get("left") or ())])
     if not region.get("reason"):
         trips = region.get("trips")
         return str(region["status"]) + (f": {trips} trips" if trips else "")

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "ir/ops.h"
 #include "ir/types.h"
 
@@ -137,6 +138,7 @@ struct Input {
   uint32_t instance = kNone;           // kind == Object: it is instances[instance]
   ObjectId code = kNone;               // kind == Object: a function with this code, see FunctionGuard
   ObjectId method = kNone;             // kind == Object: a bound method of this function
+  bool unknown = false;                // kind == Object: of none of the other kinds, which have versions of their own
   uint32_t parts() const { return static_cast<uint32_t>(pykind_info(kind).parts); }
 };
 
@@ -209,6 +211,7 @@ struct Function {
   std::vector<InstanceAttribute> attributes;
   std::vector<TypeGuard> type_guards;
   std::vector<ClosureCell> cells;
+  std::vector<base::Refusal> left;  // why instructions were left to the interpreter's functions (run); for people, not in text form
 
   // Value table.
   std::vector<Type> value_types;

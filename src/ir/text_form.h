@@ -66,6 +66,7 @@ void input_line(Io& io, auto& f, auto& input) {
   if (io.optional("instance", input.instance != kNone)) io.number(input.instance);
   if (io.optional("code", input.code != kNone)) io.object(input.code);
   if (io.optional("of", input.method != kNone)) io.object(input.method);
+  io.flag("unknown", input.unknown);
   io.end_input(f, input);
 }
 

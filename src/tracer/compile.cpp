@@ -193,6 +193,7 @@ bool finish_session(Runtime& rt, PyThreadState* ts, HlFrame* frame) {
     }
     install(rt, loop, *region, replaced, frame);
     HOTLOOP_LOG(kHot, "line %d: compiled, %zu exits, %.3f ms", loop.line, (*region)->exits.size(), (*region)->compile_seconds * 1e3);
+    for (const base::Refusal& why : (*region)->function->left) rt.stats.count_refusal(why.reason);
   } else if (growth && !loop.regions.empty()) {
     rt.stats.count_refusal(region.refusal().reason);
     HOTLOOP_LOG(kRefuse, "line %d: not made again: %s", loop.line, region.refusal().message().c_str());

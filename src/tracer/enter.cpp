@@ -114,9 +114,13 @@ void give_up(Runtime& rt, Region& region) {
   if (region.loop == nullptr) return;
   Loop& loop = *region.loop;
   HOTLOOP_LOG(kHot, "line %d: native code does too little between exits, given up", loop.line);
+  // What is left to the interpreter is the reason, if anything is.
+  base::Refusal why = base::refuse(base::RefusalReason::kTooManyExits, loop.line);
+  const std::vector<base::Refusal>& left = region.function->left;
+  if (region.not_worthwhile && !left.empty()) why = base::refuse(base::RefusalReason::kTooManyExits, left.front().line, left.front().message());
   drop_regions(rt, loop);
   loop.state = LoopState::kCounting;
-  loop_refused(rt, loop, base::refuse(base::RefusalReason::kTooManyExits, loop.line));
+  loop_refused(rt, loop, std::move(why));
   if (++loop.give_ups >= kMaxGiveUps) kill_loop(rt, loop);
 }
 

@@ -131,6 +131,7 @@ Sym Recorder::entry_value(ir::Slot slot, PyObject* value, bool any_type) {
     if (input.kind == PyKind::Int && u64_slots_.count(key) != 0) input.kind = PyKind::IntU64;
     if (input.kind == PyKind::Array) input.array_type = s.array_type = function_->intern_array_type(array_type);
     if (input.kind == PyKind::Object) {
+      input.unknown = !any_type;
       if (auto why = why_object(value)) object_inputs_.emplace(static_cast<uint32_t>(function_->inputs.size()), std::move(*why));
     }
     if (input.kind == PyKind::Const) {

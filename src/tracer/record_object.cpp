@@ -115,7 +115,8 @@ Result<Recorder::Step> Recorder::store_item(State& state, const HlInstr& in) {
   if (pointer == ir::kNoValue && !is_number(value.kind)) return refuse(RefusalReason::kUnsupportedType, "store of " + kind_text(value) + " into a list");
   PyObject* sample = sample_item(list, -1);
   if (sample != nullptr && !runtime::is_closed(sample)) {
-    if (auto ran = run_here(state, in)) return *ran;
+    auto why = refuse(RefusalReason::kUnsupportedType, "store into a list of objects of type " + std::string(Py_TYPE(sample)->tp_name));
+    if (auto ran = run_here(state, in, why)) return *ran;
   }
   auto at = sequence_index(*this, list, index);
   if (!at) return at.refusal();

@@ -28,12 +28,16 @@ void Recorder::pop_push(State& state, int n, Sym s) {
 // Is this a way that not every trip takes? What cannot be compiled there becomes an exit; entry and exit counts show whether it was worth it.
 bool Recorder::may_be_rare() const { return splits_ > 0 || arms_ > 0; }
 
-// What cannot be compiled leaves where it may be rare, and refuses where every trip meets it.
-Result<Recorder::Step> Recorder::unsupported(const HlInstr& in) {
+base::Refusal Recorder::not_compiled(const HlInstr& in) {
   base::RefusalReason reason = RefusalReason::kUnsupportedOpcode;
   if (in.op == HL_YIELD_VALUE || in.op == HL_SEND || in.op == HL_GET_AWAITABLE) reason = RefusalReason::kYieldInLoop;
   if (in.op == HL_BEFORE_WITH || in.op == HL_PUSH_EXC_INFO) reason = RefusalReason::kTryInLoop;
-  base::Refusal refusal = refuse(reason, in.name);
+  return refuse(reason, in.name);
+}
+
+// What cannot be compiled leaves where it may be rare, and refuses where every trip meets it.
+Result<Recorder::Step> Recorder::unsupported(const HlInstr& in) {
+  base::Refusal refusal = not_compiled(in);
   if (!may_be_rare()) return refusal;
   left_out_ = refusal;
   return leave_here(ExitReason::Unsupported);
@@ -91,11 +95,11 @@ Result<Recorder::Step> Recorder::step(State& state, const HlInstr& in) {
     case HL_COMPARE:
     case HL_IS: done = step_operator(state, in); break;
     default:
-      if (auto ran = run_here(state, in)) return *ran;
+      if (auto ran = run_here(state, in, not_compiled(in))) return *ran;
       return unsupported(in);
   }
   if (done || abandoned_ != nullptr || wants_restart_) return done;
-  if (auto ran = run_here(state, in)) return *ran;
+  if (auto ran = run_here(state, in, done.refusal())) return *ran;
   // An operation that is not compiled, on a way that may be rare. Recursion is left where the region's own frame calls: a callee that is
   // materialised runs in a C call of its own, and such calls must not pile up.
   const bool piles_up = done.refusal().reason == RefusalReason::kRecursion && state.frames.size() > 1;

@@ -221,7 +221,7 @@ bool Recorder::place_unknowns(RunPlan& plan) {
 // ------------------------------------------------------------------------------------------------- the run itself
 
 // Nothing: the instruction is none that `run` can do here.
-std::optional<Recorder::Step> Recorder::run_here(State& state, const HlInstr& in) {
+std::optional<Recorder::Step> Recorder::run_here(State& state, const HlInstr& in, const base::Refusal& why) {
   if (state.frames.size() != 1 || !stack_effect(in).can) return std::nullopt;  // in a callee: T25
   if (run_units_.count(in.op_unit) == 0 && run_units_.size() >= kMaxRuns) return std::nullopt;
   RunPlan plan;
@@ -233,7 +233,7 @@ std::optional<Recorder::Step> Recorder::run_here(State& state, const HlInstr& in
   }
   if (!survives_run(state) || !place_unknowns(plan)) return std::nullopt;
   normalise(state);  // names may have become variables
-  run_units_.insert(in.op_unit);
+  if (run_units_.insert(in.op_unit).second) function_->left.push_back(why);
   const ir::SnapshotId id = snapshot_at(state, in.unit);
   ir::FrameState& frame = function_->snapshots[id].frames[0];
   frame.return_unit = plan.end_unit;

@@ -139,7 +139,7 @@ class Recorder final : public Emit {
 
   // record_run.cpp
   struct RunPlan;
-  std::optional<Step> run_here(State& state, const HlInstr& in);
+  std::optional<Step> run_here(State& state, const HlInstr& in, const base::Refusal& why);
   bool plan_one(RunPlan& plan, const State& state, const HlInstr& in) const;
   bool plan_run(const State& state, const HlInstr& in, RunPlan* plan) const;
   bool place_unknowns(RunPlan& plan);
@@ -271,6 +271,7 @@ class Recorder final : public Emit {
   Result<Step> step_operator(State& state, const HlInstr& in);
   Result<Step> step_container(State& state, const HlInstr& in);
   Result<Sym> load_local(State& state, const HlInstr& in, int index);
+  base::Refusal not_compiled(const HlInstr& in);
   Result<Step> unsupported(const HlInstr& in);
   Result<Step> contains(State& state, const HlInstr& in);
   bool may_be_rare() const;

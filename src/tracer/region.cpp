@@ -9,6 +9,7 @@
 #include "runtime/numpy_header.h"
 #include "tracer/record.h"
 #include "tracer/runtime.h"
+#include "tracer/semantics.h"
 
 namespace hotloop::tracer {
 namespace {
@@ -339,6 +340,7 @@ bool instances_distinct(const Region& region, HlFrame* frame, PyObject* const* o
 bool object_fits(Region& region, const ir::Input& input, PyObject* object) {
   if (input.instance != ir::kNone && !type_holds(region, region.function->instances[input.instance], object)) return false;
   if (input.code != ir::kNone && (!PyFunction_Check(object) || PyFunction_GET_CODE(object) != object_at(region, input.code))) return false;
+  if (input.unknown && input.instance == ir::kNone && input.code == ir::kNone && input.method == ir::kNone) return classify(object, nullptr) == ir::PyKind::Object;
   return input.method == ir::kNone || (Py_TYPE(object) == &PyMethod_Type && PyMethod_GET_FUNCTION(object) == object_at(region, input.method));
 }
 

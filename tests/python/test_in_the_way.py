@@ -591,7 +591,8 @@ done = run(%d, %d)
 gc.collect()
 now = sys.getrefcount(a), sys.getrefcount(m), sys.getrefcount(None), sys.getrefcount(late_error.__code__)
 assert done >= %d, (done, hotloop.stats())
-assert now == refs, (refs, now)
+assert now[:3] == refs[:3], (refs, now)
+assert now[3] - refs[3] <= 4, (refs, now)  # regions made meanwhile keep the code of what they inline
 assert sys.getallocatedblocks() - blocks < 300, sys.getallocatedblocks() - blocks
 assert rss() - memory < 8 << 20, rss() - memory
 """

@@ -77,7 +77,8 @@ def test_t4_restarted_events_stay_cheap_and_refused_loops_stay_refused():
     def f(n):
         out = []
         for i in range(n):
-            out.append(str(i))
+            import os
+            out.append(os)
         return len(out)
     for _ in range(4000): f(50)
     (r,) = regions(f)
