@@ -13,6 +13,40 @@ DTYPES = ["float64"] * 6 + ["int64"] * 4 + ["float32", "int32", "uint8", "bool"]
 DTYPES += ["int8", "int16", "uint16", "uint32", "uint64", "float16", "complex64", "complex128"]
 
 
+OBJECTS = """\
+G = 0
+def add_to_global(k):
+    global G
+    if k % 3 == 0:
+        G = (G + k) % 97
+    return k
+def star(*args, **more):
+    return args[-1] if len(args) % 2 else len(args) + len(more)
+def pair(p, q):
+    return q, p
+def looks():
+    f = sys._getframe(1)
+    return len(f.f_locals) + f.f_lineno % 5
+def log(what):
+    return None
+class O:
+    def __init__(self):
+        self.x = 0.5
+    def __repr__(self):
+        return "O"
+    def bump(self, k):
+        for j in range(2):
+            self.x = self.x + 1
+        return self.x
+    @property
+    def half(self):
+        return self.x / 2
+    @half.setter
+    def half(self, value):
+        self.x = value * 2
+"""
+
+
 class Program:
     """Makes one program from a seed: `source`, and `arguments()` for one call (fresh arrays each time)."""
 
@@ -108,8 +142,10 @@ class Program:
         self.lines.append("    " * self.depth + text)
 
     def statement(self):
-        k = self.random.randrange(27)
+        k = self.random.randrange(30)
         name = self.random.choice(self.numbers)
+        if k >= 27:
+            return self.left_statement(name)
         if k < 8:
             self.emit(f"{name} = {self.expression()}")
         elif k < 12:
@@ -155,6 +191,38 @@ class Program:
             self.emit(f"{self.random.choice(self.numbers)} = {self.pick(f'{h} % 1009', f'{h} >> 40', f'{h} & 255', f'float({h} >> 11)', f'{h} > {g}')}")
         else:
             self.emit(f"{h} = ~{h} & {mask}")
+
+    def left_statement(self, name):
+        """What compiled loops leave to the interpreter: calls of anything, objects, dictionaries, strings, slices, containers made anew."""
+        i, other, value = self.index_name(), self.random.choice(self.numbers), self.expression(1)
+        self.emit(self.random.choice([
+            f"out.append({value})",
+            "if len(out) > 40: out.clear()",
+            f"out[-1:] = [{value}, {name}]",
+            f"d[{i}] = {value}",
+            f"d[({i}, {self.pick('n', '0')})] = {name}",
+            f"{name} = d.get({i}, {self.leaf()})",
+            f"if {i} in d: {name} = d[{i}]",
+            f"text = text[-20:] + str({i})",
+            f"text = f'{{{name}}}{{{i}:3d}}'[-30:]",
+            f"{name} = len(text) - {i}",
+            f"{name} = star({value}, {name}{self.pick('', ', 3', ', key=n', ', *(1, 2)')})",
+            f"{name}, {other} = pair({value}, {other})",
+            f"{name} = looks()",
+            f"o.x = {value}",
+            f"{name} = o.x",
+            f"o.half = {self.leaf()}",
+            f"{name} = o.bump({self.leaf()})",
+            f"{name} = add_to_global({i}) + G",
+            f"parts = [{i}, {value}, {name}]",
+            f"{name} = [{self.leaf()}, {value}][{i} % 2]",
+            f"{name} = max([{i}, 3][{i} % 3:] or [n])",
+            f"{name} = a[:2].sum() - {i}",
+            f"b[{i} % 4:][:1] = {i}",
+            f"{name} = int('x1'[{i} % 2])",
+            f"{name} = None if {self.condition(0)} else {self.leaf()}; {name} = 3 if {name} is None else {name}",
+            f"log(lambda: {i})" if self.random.random() < 0.2 else f"log({value})",
+        ]))
 
     def block(self, most):
         self.depth += 1
@@ -240,7 +308,11 @@ class Program:
         self.depth -= 1
 
     def state(self):
-        return "(" + ", ".join([*self.numbers, "h", "g"]) + ")"
+        return "(" + ", ".join([*self.numbers, "h", "g", "list(d.items())[-6:]", "out[-6:]", "text", "o.x", "parts", "G"]) + ")"
+
+    def objects(self):
+        for line in OBJECTS.splitlines():
+            self.emit(line)
 
     def helper(self, k):
         self.emit(f"def helper{k}(p, q{self.pick('', '=2')}):")
@@ -261,7 +333,9 @@ class Program:
     def make(self):
         self.emit("import cmath")
         self.emit("import math")
+        self.emit("import sys")
         self.emit("import numpy as np")
+        self.objects()
         self.emit(f"LIMIT = {self.pick('5', '2.5', '-1', '100')}")
         self.helper(0)
         self.helper(1)
@@ -269,6 +343,7 @@ class Program:
         self.depth += 1
         for name in self.numbers:
             self.emit(f"{name} = {self.pick('0', '0.0', '1', 'x', 'y', '2.5', 'a[0]', 'True')}")
+        self.emit("d, out, text, o, parts = {}, [], '', O(), None")
         self.emit(f"h, g = {self.pick('1', '0', '2**63 + 1', 'n')}, {self.pick('1', '-5', '0x9E3779B97F4A7C15')}")
         for _ in range(self.random.randint(1, 2)):
             self.loop()
