@@ -8,6 +8,7 @@ entered native code gets a wrong result (with crashTEXT: crashes); the tests of 
 import ast
 import json
 import os
+import re
 import select
 import signal
 import struct
@@ -28,12 +29,15 @@ FORMS = ["function", "module"]
 COUNTS = ["loops_seen", "loops_hot", "recordings", "compiled", "entries", "exits", "exits_forced", "refused"]
 
 
+ADDRESS = re.compile(" at 0x[0-9a-f]+")  # of objects without a repr of their own
+
+
 def exact(value):
     if isinstance(value, (tuple, list)):
         return [type(value).__name__, *map(exact, value)]
     if isinstance(value, (float, np.floating)):
         return [type(value).__name__, "nan" if value != value else struct.pack("d", float(value)).hex()]
-    return [type(value).__name__, repr(value)]
+    return [type(value).__name__, ADDRESS.sub("", repr(value))]
 
 
 def variables(space):
