@@ -343,6 +343,8 @@ class Program:
         self.depth += 1
         for name in self.numbers:
             self.emit(f"{name} = {self.pick('0', '0.0', '1', 'x', 'y', '2.5', 'a[0]', 'True')}")
+        self.emit("global G")
+        self.emit("G = 0")
         self.emit("d, out, text, o, parts = {}, [], '', O(), None")
         self.emit(f"h, g = {self.pick('1', '0', '2**63 + 1', 'n')}, {self.pick('1', '-5', '0x9E3779B97F4A7C15')}")
         for _ in range(self.random.randint(1, 2)):

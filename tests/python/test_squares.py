@@ -1,6 +1,5 @@
 """x ** 2 that is only compared: decided by x * x outside a guard band around the threshold, by libm's pow inside; the answer is always pow's."""
 import functools
-import random
 
 import child
 from need import needs_hotloop
