@@ -289,8 +289,8 @@ def main():
                   + (f" ({s['least_of']})" if "least_of" in s else "") + f", {s['count']} measured")
         times = compile_times(rows)
         if times:
-            print(f"compiling one region: median {times['median'] * 1e3:.2f} ms (goal 3 ms), most {times['most'] * 1e3:.2f} ms ({times['most_of']}), "
-                  f"{times['regions']} regions of {times['forms']} forms")
+            print(f"compiling one region: median {times['median'] * 1e3:.2f} ms (goal 3 ms), "
+                  f"most {times['most'] * 1e3:.2f} ms ({times['most_of']}), {times['regions']} regions of {times['forms']} forms")
     if a.only_special or not (a.no_special or a.workloads):
         extra = special(start, pythons, a.numba_python, 1536, 9)
         print_special(extra)

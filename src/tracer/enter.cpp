@@ -170,6 +170,23 @@ void judge_exit(Runtime& rt, PyThreadState* ts, Region& region, uint32_t exit_id
   note_fruitless(rt, region, region.exit_states[exit_id]);
 }
 
+// Objects that came in are looked at again behind runs, whatever becomes of the variables that held them.
+void hold_inputs(const Region& region, PyObject* const* objects) {
+  for (size_t k = 0; k < region.function->inputs.size(); ++k) {
+    if (is_looked_into(region.function->inputs[k])) Py_INCREF(objects[k]);
+  }
+}
+
+void let_inputs_go(PyThreadState* ts, const Region& region, PyObject* const* objects) {
+  PyObject* error = hl_has_exception(ts) ? PyErr_GetRaisedException() : nullptr;
+  const int tracing = hl_tracing_swap(ts, 0);
+  for (size_t k = 0; k < region.function->inputs.size(); ++k) {
+    if (is_looked_into(region.function->inputs[k])) Py_DECREF(objects[k]);
+  }
+  hl_tracing_swap(ts, tracing);
+  if (error != nullptr || hl_has_exception(ts)) PyErr_SetRaisedException(error);
+}
+
 // The region fits and runs. Apart so that its frame, with the cells, is only there while needed.
 PyObject* run_region(Runtime& rt, PyThreadState* ts, HlFrame* frame, Region& region, const int64_t* in, PyObject** objects) {
   auto* out = static_cast<int64_t*>(alloca(sizeof(int64_t) * (region.out_cells + 1)));
@@ -186,7 +203,10 @@ PyObject* run_region(Runtime& rt, PyThreadState* ts, HlFrame* frame, Region& reg
   ++rt.stats.entries;
   const bool timed = region.entries < kTimedEntries || region.entries % kTimedEvery == 0;
   const uint64_t begin = timed ? __rdtsc() : 0;
-  if (region.has_runs) context.resumed_at = __rdtsc();
+  if (region.has_runs) {
+    hold_inputs(region, objects);
+    context.resumed_at = __rdtsc();
+  }
   const uint32_t exit_id = run(rt, region, activation);
   const uint64_t cycles = timed ? __rdtsc() - begin : 0;
   const bool forced = activation.forced != 0;
@@ -194,6 +214,7 @@ PyObject* run_region(Runtime& rt, PyThreadState* ts, HlFrame* frame, Region& reg
     HOTLOOP_LOG(kExit, "line %d: left behind an operation that ran Python code", region.function->line);
     ++rt.stats.exits;
     if (region.not_worthwhile) give_up(rt, region);
+    let_inputs_go(ts, region, objects);
     release_region(rt, &region);
     return context.result;
   }
@@ -203,6 +224,7 @@ PyObject* run_region(Runtime& rt, PyThreadState* ts, HlFrame* frame, Region& reg
               static_cast<unsigned long long>(cycles));
   if (!forced) judge_exit(rt, ts, region, exit_id, cycles, in);
   PyObject* result = leave(rt, ts, frame, region, exit_id, &activation, objects);
+  if (region.has_runs) let_inputs_go(ts, region, objects);
   release_region(rt, &region);
   return result;
 }

@@ -542,11 +542,15 @@ bool unbox_inputs(Region& region, HlFrame* frame, int64_t* in, PyObject** object
   return objects_are_apart(region, frame, objects);
 }
 
+bool is_looked_into(const ir::Input& input) {
+  return input.instance != ir::kNone || input.code != ir::kNone || input.method != ir::kNone;
+}
+
 bool entry_facts_hold(Region& region, HlFrame* frame, PyObject* const* objects) {
   if (!known_instances_hold(region)) return false;
   const std::vector<ir::Input>& inputs = region.function->inputs;
   for (size_t k = 0; k < inputs.size(); ++k) {
-    if (inputs[k].kind == ir::PyKind::Object && !object_fits(region, inputs[k], objects[k])) return false;
+    if (is_looked_into(inputs[k]) && !object_fits(region, inputs[k], objects[k])) return false;
   }
   return objects_are_apart(region, frame, objects);
 }

@@ -86,6 +86,7 @@ struct Region {
   bool needs_errstate = false;
   bool has_runs = false;         // operations that run Python code
   bool not_worthwhile = false;   // they cost more than native code saves
+  uint32_t poor_runs = 0;        // how often in a row they did
   uint32_t runs_in_vain = 0;     // of them, that changed what native code relies on
   size_t header_words = 0;       // of all arrays that come in
   bool dead = false;             // a namespace it depends on is gone
@@ -117,6 +118,8 @@ ExitPlan& exit_plan(Region& region, uint32_t exit_id);
 // where there is none). exact_strides: see runtime::array_matches.
 bool unbox_inputs(Region& region, HlFrame* frame, int64_t* in, PyObject** objects, bool exact_strides);
 // What unbox_inputs has found out about instances, cells and functions, looked at again: the slots hold `objects` as before.
+// An object that came in whose attributes, code or closure the region looks at later: behind a run it must be alive still.
+bool is_looked_into(const ir::Input& input);
 bool entry_facts_hold(Region& region, HlFrame* frame, PyObject* const* objects);
 bool namespaces_hold(Runtime& rt, Region& region, HlFrame* frame);
 bool guards_hold(Runtime& rt, Region& region, PyThreadState* ts, HlFrame* frame);

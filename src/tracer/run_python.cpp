@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "runtime/numpy_header.h"
+#include "tracer/iterators.h"
 #include "tracer/leaving.h"
 #include "tracer/perform.h"
 
@@ -19,7 +20,9 @@ namespace {
 
 constexpr int kMaxNested = 100;            // runs inside runs: C stack that the interpreter's own counters do not know of
 constexpr uint32_t kJudgedRuns = 256;      // so many runs are judged together:
-constexpr uint64_t kInterpretedCost = 25;  // the interpreter needs about so many times the cycles of native code
+constexpr uint64_t kInterpretedCost = 40;  // the interpreter needs about so many times the cycles of native code
+constexpr uint32_t kPoorTimes = 3;         // judged so often in a row not to be worth it
+constexpr uint64_t kNoCycles = 50;         // from run to run with nothing between them: the clock, the snapshot, the call
 constexpr uint64_t kMostCycles = 10'000;   // of one run: more is another process's
 constexpr uint32_t kMaxChanged = 64;       // runs that changed what native code relies on
 
@@ -68,19 +71,42 @@ bool variables_hold(const Leaving& l, PyObject* const* put) {
   return true;
 }
 
-// The headers of the arrays that came in: taken at the first run, compared after each.
-bool headers_hold(RunContext& c, bool take) {
+// Is the array that came in as input k still in a variable or walked over? Else it may be gone, and nothing in native code is it.
+bool is_there(const Leaving& l, size_t k, PyObject* const* put) {
+  const ir::Input& input = l.region.function->inputs[k];
+  if (input.slot.kind == ir::SlotKind::kSeqArray) {
+    int64_t cells[3];
+    PyObject* object = nullptr;
+    if (unbox_iterator(l.region, input, l.frame, cells, &object, false) && object == l.inputs[k]) return true;
+  } else if (slot_object(l.region, l.frame, input.slot, l.inputs) == l.inputs[k]) {
+    return true;
+  }
+  for (size_t j = 0; j < l.plan.slots.size(); ++j) {
+    const ir::Slot& slot = l.plan.slots[j].slot;
+    if (put[j] == l.inputs[k] && slot.kind != ir::SlotKind::kStack && !is_stored(l.plan, slot)) return true;
+  }
+  return false;
+}
+
+void take_headers(RunContext& c) {
   int64_t* at = c.headers;
   const auto& inputs = c.region.function->inputs;
   for (size_t k = 0; k < inputs.size(); ++k) {
     if (inputs[k].kind != ir::PyKind::Array) continue;
-    const size_t words = runtime::header_words(c.region.function->array_types[inputs[k].array_type].strides.size());
-    if (take) {
-      runtime::copy_header(c.inputs[k], at);
-    } else if (!runtime::same_header(c.inputs[k], at)) {
-      return false;
-    }
-    at += words;
+    runtime::copy_header(c.inputs[k], at);
+    at += runtime::header_words(c.region.function->array_types[inputs[k].array_type].strides.size());
+  }
+  c.has_headers = true;
+}
+
+// The headers of the arrays that came in are as they were at the first run.
+bool headers_hold(const RunContext& c, const Leaving& l, PyObject* const* put) {
+  const int64_t* at = c.headers;
+  const auto& inputs = c.region.function->inputs;
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    if (inputs[k].kind != ir::PyKind::Array) continue;
+    if (is_there(l, k, put) && !runtime::same_header(c.inputs[k], at)) return false;
+    at += runtime::header_words(c.region.function->array_types[inputs[k].array_type].strides.size());
   }
   return true;
 }
@@ -89,8 +115,9 @@ bool may_go_on(RunContext& c, const Leaving& l, PyObject* const* put) {
   if (!c.rt.enabled || c.rt.paused != 0 || c.region.dead || hl_breaker_pending(c.ts)) return false;
   if (!guards_hold(c.rt, c.region, c.ts, c.frame)) return false;
   const bool good = variables_hold(l, put) && entry_facts_hold(c.region, c.frame, c.inputs);
+  const bool holds = good && headers_hold(c, l, put);
   PyErr_Clear();  // of a look-up
-  if (good && headers_hold(c, false)) return true;
+  if (holds) return true;
   if (++c.region.runs_in_vain >= kMaxChanged) c.region.not_worthwhile = true;
   return false;
 }
@@ -103,8 +130,10 @@ bool is_worthwhile(RunContext& c) {
               static_cast<unsigned long long>(c.native_cycles), static_cast<unsigned long long>(c.run_cycles));
   c.runs = 0;
   c.native_cycles = c.run_cycles = 0;
-  if (!good) c.region.not_worthwhile = true;
-  return good;
+  c.region.poor_runs = good ? 0 : c.region.poor_runs + 1;
+  if (c.region.poor_runs < kPoorTimes) return true;
+  c.region.not_worthwhile = true;
+  return false;
 }
 
 // Decodes what the run does, once.
@@ -178,7 +207,7 @@ int64_t run_in_frame(RunContext& c, Leaving& l, ExitPlan& plan, PyObject** put, 
 int64_t run_instruction(ir::Activation* activation, int64_t exit_id) {
   auto& c = *static_cast<RunContext*>(activation->context);
   const uint64_t begin = __rdtsc();
-  c.native_cycles += begin - c.resumed_at;
+  c.native_cycles += std::max(begin - c.resumed_at, kNoCycles) - kNoCycles;
   ++c.runs;
   ++c.rt.stats.runs;
   ExitPlan& plan = exit_plan(c.region, static_cast<uint32_t>(exit_id));
@@ -186,7 +215,7 @@ int64_t run_instruction(ir::Activation* activation, int64_t exit_id) {
     c.result = leave(c.rt, c.ts, c.frame, c.region, static_cast<uint32_t>(exit_id), activation, c.inputs);
     return 0;
   }
-  if (!c.has_headers) c.has_headers = headers_hold(c, true);
+  if (!c.has_headers) take_headers(c);
   const LeavingSize size = leaving_size(c.frame, plan);
   auto** block = static_cast<PyObject**>(alloca(sizeof(PyObject*) * (size.all() + size.made + 1)));
   Leaving l = make_leaving(c.rt, c.ts, c.frame, c.region, plan, activation, c.inputs, block);

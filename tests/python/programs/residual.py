@@ -588,3 +588,58 @@ def case_deleted_variable():
         return x
     except UnboundLocalError as e:
         return s, str(e)
+
+
+def case_arrays_replaced_behind():
+    a = np.arange(8.0)
+    s = 0.0
+    for i in range(N):
+        for j in range(8):
+            s += a[j]
+        a = a.copy() if i % 3 else np.arange(8.0 + i % 2)
+        collect(a)
+    return s, a.tolist()
+
+
+def case_instance_replaced_behind():
+    log = []
+
+    class Noisy:
+        def __init__(self, x):
+            self.x = x
+
+        def __del__(self):
+            log.append(self.x)
+
+    o = Noisy(0.0)
+    s = 0.0
+    for i in range(N):
+        o.x += 0.5
+        s += o.x
+        if i % 10 == 9:
+            o = Noisy(float(i))
+            collect(o)
+    return s, o.x, len(log) if not log else [float(v) for v in sorted(log)]
+
+
+def case_walks_over_an_array_that_is_dropped():
+    s = 0.0
+    for k in range(4):
+        for x in np.arange(float(N)):
+            s += x * k
+            if x % 16 == 0:
+                collect(s)
+        collect(k)
+    return s
+
+
+def case_resize_behind():
+    a = np.arange(4.0)
+    sizes = []
+    s = 0.0
+    for i in range(N):
+        s += a[i % 4]
+        if i % 20 == 7:
+            a.resize(len(a) + 1)
+        sizes.append(len(a))
+    return s, sizes[-1], a.tolist()
