@@ -323,7 +323,8 @@ void loop_is_hot(Runtime& rt, PyThreadState* ts, HlFrame* frame, Loop& loop) {
     return;
   }
   if (!may_begin_session(rt, ts, loop)) {
-    loop.count = loop.threshold - std::min<uint32_t>(loop.threshold, 16);  // soon again
+    loop.count = loop.threshold - std::min<uint32_t>(loop.threshold, kAskAgain);  // soon again
+    ++loop.waited;
     return;
   }
   HOTLOOP_LOG(kHot, "%s:%d: hot after %llu trips", PyUnicode_AsUTF8(loop.info->code->co_filename), loop.line,

@@ -20,6 +20,7 @@ constexpr uint64_t kGiveUpNs = 500'000'000;      // the loop did not come round
 constexpr uint64_t kStaleNs = 20'000'000;        // another hot loop may take over after so long without a trip,
 constexpr uint64_t kStaleJumps = 16;             // or after so many back edges elsewhere
 constexpr uint32_t kMaxInterruptions = 16;
+constexpr int64_t kWaitedTrips = 512;            // a loop that has waited so long may take over, too
 constexpr uint32_t kInnerTrips = 6;              // back edges of each inner loop that stay in the interpreter
 constexpr int kCallEvents = 4;
 constexpr size_t kMaxCodes = 32;
@@ -62,6 +63,13 @@ bool is_stale(const Runtime& rt, const Loop& loop) {
   return now_ns() - session.progress_ns > kStaleNs;
 }
 
+// A loop without native code has made many trips while one around it was recorded, whose trips take long: inner loops come first.
+bool has_waited_long(const Runtime& rt, const Loop& loop) {
+  if (!loop.regions.empty() || rt.session.growth) return false;
+  const auto enough = std::max<int64_t>(2 * rt.options.threshold, kWaitedTrips);
+  return int64_t{loop.waited} * kAskAgain > enough;
+}
+
 }  // namespace
 
 uint64_t now_ns() {
@@ -74,7 +82,7 @@ bool may_begin_session(Runtime& rt, PyThreadState* ts, const Loop& loop) {
   const CodeInfo* info = loop.info;
   if (rt.compiling || info->recordings >= kMaxRecordings || hl_other_tools_active(ts, info->code)) return false;
   if (rt.session.number == 0) return true;
-  if (!is_stale(rt, loop)) return false;
+  if (!is_stale(rt, loop) && !has_waited_long(rt, loop)) return false;
   give_up(rt);
   return true;
 }
@@ -107,6 +115,7 @@ void watch_code(Runtime& rt, PyCodeObject* code) {
 void begin_session(Runtime& rt, PyThreadState* ts, Loop& loop, int needed_trips, bool growth) {
   Session& session = rt.session;
   session.number = ++rt.last_session;
+  loop.waited = 0;
   session.loop = &loop;
   session.thread = ts;
   session.growth = growth;

@@ -34,6 +34,7 @@ enum class LoopState : uint8_t {
 };
 
 inline constexpr int kMaxVersions = 4;
+inline constexpr uint32_t kAskAgain = 16;  // trips until a hot loop asks again whether it can be recorded
 
 // One loop of a code object, known by its header (T3).
 struct Loop {
@@ -53,6 +54,7 @@ struct Loop {
   uint32_t attempts = 0;        // recordings that failed
   uint32_t growths = 0;
   uint32_t give_ups = 0;        // regions dropped because they left too often
+  uint32_t waited = 0;          // how often it was hot while another loop was recorded
   uint32_t interruptions = 0;   // recordings that did not come to their end
   uint64_t total = 0;           // back edges counted, all
   uint32_t noted = 0, entries = 0;  // of the trips before it is hot: those that were looked at, those that were the first of an entry
