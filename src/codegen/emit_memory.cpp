@@ -140,8 +140,9 @@ Mem Emitter::element_address(const Op& op, size_t first_index) {
   }
   if (unit == kNoValue) return x86::ptr(base, part);
   if (is_const(unit)) {
-    int64_t disp = const_bits(unit) * item + part;
-    if (disp == static_cast<int32_t>(disp)) return x86::ptr(base, static_cast<int32_t>(disp));
+    int64_t disp = 0;  // of an index that no array has, in code that is never reached, it may not fit
+    const bool fits = !__builtin_mul_overflow(const_bits(unit), int64_t{item}, &disp) && !__builtin_add_overflow(disp, int64_t{part}, &disp);
+    if (fits && disp == static_cast<int32_t>(disp)) return x86::ptr(base, static_cast<int32_t>(disp));
   }
   return x86::ptr(base, gp(unit), log2_of(static_cast<uint32_t>(item)), part);
 }

@@ -17,7 +17,8 @@
 //  V11 The state before a loop is not left through across a store: no exit through it with a store between the exit and the loop, none inside or
 //      behind a loop that stores (T36).
 //  V12 Inputs are the body's parameters in order; tables and entry guards name existing objects.
-//  V13 The snapshot of a run has one frame; made stands right behind a run or another made and names a slot of the run's snapshot. Every exit gives
+//  V13 The snapshot of a run, and of nothing else, has a return unit; it has one frame; made stands right behind a run or another made and names a
+//      result or a slot of the run's snapshot. Every exit gives
 //      each variable that the snapshot of some run gives: behind a run the frame no longer holds what it held at entry.
 //
 // Gaps (not checked): REQUIRES of ops.def that depend on values (divisors, steps, shift counts, index ranges, conversions in range); that a snapshot
