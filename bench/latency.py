@@ -44,6 +44,8 @@ def main():
     before = hotloop.stats()["entries"]
     short, long = per_call(args, [few, many], calls)
     entries = (hotloop.stats()["entries"] - before) / (42 * calls)
+    hotloop.disable()
+    plain_one = min(plain_one, *per_call(args, [1], calls))
     trip = (long - short) / (many - few)
     print(json.dumps({"latency": short - (few - 2) * trip - plain_one, "entries_per_call": entries, "native_trip": trip,
                       "call_one_trip_interpreted": plain_one, "trips": [few, many], "calls": [short, long]}))

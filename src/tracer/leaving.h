@@ -50,11 +50,8 @@ struct RunContext {
   PyObject* result = nullptr;       // what the callback returns, once run_instruction has left
   int64_t* headers = nullptr;       // of the arrays that came in, region.header_words of them; taken at the first run
   bool has_headers = false;
-  uint32_t runs = 0;
   uint64_t resumed_at = 0;          // time stamp: when native code went on
-  uint64_t native_cycles = 0;       // between the runs
   uint64_t performed_cycles = 0;    // of the last run: what its instructions took
-  uint64_t run_cycles = 0;          // of the runs beyond what their instructions took
 };
 
 // The `run` operation (ObjectFunctions::run).

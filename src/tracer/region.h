@@ -86,7 +86,10 @@ struct Region {
   bool needs_errstate = false;
   bool has_runs = false;         // operations that run Python code
   bool not_worthwhile = false;   // they cost more than native code saves
-  uint32_t poor_runs = 0;        // how often in a row they did
+  uint32_t runs = 0;             // since they were judged last
+  uint64_t native_cycles = 0;    // between them
+  uint64_t run_cycles = 0;       // what they took beyond their instructions
+  uint32_t poor_runs = 0;        // how often in a row they were found not to be worth it
   uint32_t runs_in_vain = 0;     // of them, that changed what native code relies on
   size_t header_words = 0;       // of all arrays that come in
   bool dead = false;             // a namespace it depends on is gone

@@ -123,16 +123,16 @@ bool may_go_on(RunContext& c, const Leaving& l, PyObject* const* put) {
 }
 
 // What native code saves between runs must be more than what they cost beyond the instructions themselves.
-bool is_worthwhile(RunContext& c) {
-  if (c.runs < kJudgedRuns) return true;
-  const bool good = c.native_cycles * kInterpretedCost >= c.run_cycles;
-  HOTLOOP_LOG(kExit, "line %d: of %u runs, %llu cycles of native code between them, %llu that they cost", c.region.function->line, c.runs,
-              static_cast<unsigned long long>(c.native_cycles), static_cast<unsigned long long>(c.run_cycles));
-  c.runs = 0;
-  c.native_cycles = c.run_cycles = 0;
-  c.region.poor_runs = good ? 0 : c.region.poor_runs + 1;
-  if (c.region.poor_runs < kPoorTimes) return true;
-  c.region.not_worthwhile = true;
+bool is_worthwhile(Region& region) {
+  if (region.runs < kJudgedRuns) return true;
+  const bool good = region.native_cycles * kInterpretedCost >= region.run_cycles;
+  HOTLOOP_LOG(kExit, "line %d: of %u runs, %llu cycles of native code between them, %llu that they cost", region.function->line, region.runs,
+              static_cast<unsigned long long>(region.native_cycles), static_cast<unsigned long long>(region.run_cycles));
+  region.runs = 0;
+  region.native_cycles = region.run_cycles = 0;
+  region.poor_runs = good ? 0 : region.poor_runs + 1;
+  if (region.poor_runs < kPoorTimes) return true;
+  region.not_worthwhile = true;
   return false;
 }
 
@@ -191,7 +191,7 @@ int64_t run_in_frame(RunContext& c, Leaving& l, ExitPlan& plan, PyObject** put, 
     c.result = go_on_at(l, unit);
     return 0;
   }
-  if (!may_go_on(c, l, put) || !is_worthwhile(c)) {
+  if (!may_go_on(c, l, put) || !is_worthwhile(c.region)) {
     c.result = go_on_at(l, frame.return_unit);
     return 0;
   }
@@ -207,8 +207,8 @@ int64_t run_in_frame(RunContext& c, Leaving& l, ExitPlan& plan, PyObject** put, 
 int64_t run_instruction(ir::Activation* activation, int64_t exit_id) {
   auto& c = *static_cast<RunContext*>(activation->context);
   const uint64_t begin = __rdtsc();
-  c.native_cycles += std::max(begin - c.resumed_at, kNoCycles) - kNoCycles;
-  ++c.runs;
+  c.region.native_cycles += std::max(begin - c.resumed_at, kNoCycles) - kNoCycles;
+  ++c.region.runs;
   ++c.rt.stats.runs;
   ExitPlan& plan = exit_plan(c.region, static_cast<uint32_t>(exit_id));
   if (c.rt.nested_runs >= kMaxNested || hl_recursion_headroom(c.ts) < 100) {  // the interpreter does it (T26)
@@ -230,7 +230,7 @@ int64_t run_instruction(ir::Activation* activation, int64_t exit_id) {
   const int64_t goes_on = run_in_frame(c, l, plan, put, block + size.made + size.boxes + size.dropped);
   --c.rt.nested_runs;
   c.resumed_at = __rdtsc();
-  c.run_cycles += std::min(c.resumed_at - begin - c.performed_cycles, kMostCycles);
+  c.region.run_cycles += std::min(c.resumed_at - begin - c.performed_cycles, kMostCycles);
   return goes_on;
 }
 
