@@ -192,6 +192,14 @@ bool another_tool_came(Runtime& rt, PyCodeObject* code) {
 
 namespace {
 
+// Code that is about to switch monitoring events on must find its calls as they are: one that is instrumented because it is watched would
+// tell a tool that comes with it of its return.
+bool is_about_monitoring(PyCodeObject* code, const HlInstr& in) {
+  if (in.op != HL_LOAD_ATTR) return false;
+  PyObject* name = PyTuple_GET_ITEM(code->co_names, in.arg);
+  return PyUnicode_CompareWithASCIIString(name, "set_events") == 0 || PyUnicode_CompareWithASCIIString(name, "set_local_events") == 0;
+}
+
 // The kind of what the last instruction has left on the stack: results of what is left to the interpreter are taken for that (record_run.cpp).
 void see_top(Runtime& rt, PyCodeObject* code, CodeObservation& seen, int unit) {
   const CodeInfo* info = find_code(rt, code);
@@ -219,6 +227,10 @@ PyObject* on_instruction(PyObject*, PyObject* const* args, Py_ssize_t count) {
   if (hl_decode(code, unit_of(args[1]), &in) < 0) {
     PyErr_Clear();
     return disable_event(rt);
+  }
+  if (is_about_monitoring(code, in)) {
+    give_up(rt);
+    return Py_NewRef(Py_None);
   }
   seen->second.mark(in.op_unit);
   see_top(rt, code, seen->second, in.op_unit);

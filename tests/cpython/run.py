@@ -28,8 +28,6 @@ MODULES = ["test_generators", "test_exceptions", "test_range", "test_iter", "tes
 END = "the process's end"
 # (module, test) -> why its outcome differs
 DIFFERENT = {
-    ("test_monitoring", "test.test_monitoring.SimulateProfileTest.test_frame_stack"):
-        "while a loop is watched its calls are instrumented, so that a tool that comes meanwhile is told of the return of its own set_events()",
     ("test_code", END): "leaves a free function for data on code objects behind that is a ctypes object; CPython calls each free function for every code "
                         "object that has such data of anybody, also at the end, when the ctypes object is gone",
 }
