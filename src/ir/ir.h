@@ -211,6 +211,8 @@ struct Function {
   std::vector<InstanceAttribute> attributes;
   std::vector<TypeGuard> type_guards;
   std::vector<ClosureCell> cells;
+  uint32_t native_instructions = 0;  // bytecode instructions that ops stand for, each counted once; those of runs are not among them
+  bool has_inner_loops = false;
   std::vector<base::Refusal> left;  // why instructions were left to the interpreter's functions (run); for people, not in text form
 
   // Value table.

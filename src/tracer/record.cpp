@@ -257,6 +257,10 @@ Result<std::unique_ptr<ir::Function>> Recorder::record() {
   if (!ways->empty()) return base::refuse(RefusalReason::kVerifierFailed, function_->line, "control left the region without an exit");
   compact_snapshots();
   complete_snapshots();
+  function_->native_instructions = static_cast<uint32_t>(native_.size());
+  int loops = 0;
+  ir::for_each_op(*region_, [&](ir::Op& op, ir::Block&) { loops += op.code == ir::OpCode::For || op.code == ir::OpCode::Loop; });
+  function_->has_inner_loops = loops > 1;
   HOTLOOP_LOG(kRecord, "%s:%d %s: %zu inputs, %zu values", function_->file.c_str(), function_->line, function_->name.c_str(),
               function_->inputs.size(), function_->value_types.size());
   return std::move(function_);

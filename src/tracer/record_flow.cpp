@@ -197,6 +197,7 @@ Result<Ways> Recorder::run_block(State state, int block, int first) {
     auto done = step(state, in);
     if (!done) return done.refusal();
     if (*done == Step::kEnded) return Ways{};
+    if (run_end_ < 0) native_.insert(&in);
     if (run_end_ >= 0) {  // the run has done the next ones too; it ends where this block does at the latest
       while (k < body.last && map.instrs()[static_cast<size_t>(k) + 1].unit < run_end_) ++k;
       run_end_ = -1;

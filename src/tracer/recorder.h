@@ -378,6 +378,7 @@ class Recorder final : public Emit {
   std::set<std::pair<int, uint32_t>> u64_slots_;   // slots of ints that grow beyond 63 bits
   bool wants_restart_ = false;
   std::set<int> run_units_;                    // where instructions are left to the interpreter's C functions
+  std::set<const HlInstr*> native_;            // instructions that were translated
   int run_end_ = -1;                           // the instruction in progress was the first of such, up to this unit
   std::vector<PyObject*> samples_;             // numbers of kinds that were seen as results; owned
   std::optional<base::Refusal> left_out_;      // the last operation that became an exit because it is not compiled

@@ -23,6 +23,7 @@ constexpr uint32_t kJudgedRuns = 256;      // so many runs are judged together:
 constexpr uint64_t kInterpretedCost = 40;  // the interpreter needs about so many times the cycles of native code
 constexpr uint32_t kPoorTimes = 3;         // judged so often in a row not to be worth it
 constexpr uint64_t kNoCycles = 50;         // from run to run with nothing between them: the clock, the snapshot, the call
+constexpr uint64_t kInstructionCycles = 25;  // of the interpreter for one instruction
 constexpr uint64_t kMostCycles = 10'000;   // of one run: more is another process's
 constexpr uint32_t kMaxChanged = 64;       // runs that changed what native code relies on
 
@@ -125,7 +126,11 @@ bool may_go_on(RunContext& c, const Leaving& l, PyObject* const* put) {
 // What native code saves between runs must be more than what they cost beyond the instructions themselves.
 bool is_worthwhile(Region& region) {
   if (region.runs < kJudgedRuns) return true;
-  const bool good = region.native_cycles * kInterpretedCost >= region.run_cycles;
+  // The clock is too coarse for a few instructions. What inner loops do it can tell.
+  const ir::Function& f = *region.function;
+  const uint64_t counted = uint64_t{region.runs} * f.native_instructions * kInstructionCycles / std::max<size_t>(1, f.left.size());
+  const uint64_t saved = f.has_inner_loops ? region.native_cycles * kInterpretedCost : counted;
+  const bool good = saved >= region.run_cycles;
   HOTLOOP_LOG(kExit, "line %d: of %u runs, %llu cycles of native code between them, %llu that they cost", region.function->line, region.runs,
               static_cast<unsigned long long>(region.native_cycles), static_cast<unsigned long long>(region.run_cycles));
   region.runs = 0;
