@@ -18,21 +18,24 @@ Done push(HlFrame* frame, PyObject* owned) {
   return Done::kGood;
 }
 
-// Takes `count` items off, puts `result` (owned; null: it raised) there, then drops them, the lowest first.
-Done replace(HlFrame* frame, int count, PyObject* result) {
-  if (result == nullptr) return Done::kRaised;
+// Takes `count` items off, puts `result` there unless it is null, then drops them, the lowest first.
+void exchange(HlFrame* frame, int count, PyObject* result) {
   auto** old = static_cast<PyObject**>(alloca(sizeof(PyObject*) * static_cast<size_t>(count + 1)));
   for (int k = count; k-- > 0;) old[k] = hl_stack_pop(frame);
-  hl_stack_push(frame, result);
+  if (result != nullptr) hl_stack_push(frame, result);
   for (int k = 0; k < count; ++k) Py_XDECREF(old[k]);
+}
+
+// The operands make way for the result (owned; null: it raised).
+Done replace(HlFrame* frame, int count, PyObject* result) {
+  if (result == nullptr) return Done::kRaised;
+  exchange(frame, count, result);
   return Done::kGood;
 }
 
 Done drop(HlFrame* frame, int count, bool good = true) {
   if (!good) return Done::kRaised;
-  auto** old = static_cast<PyObject**>(alloca(sizeof(PyObject*) * static_cast<size_t>(count + 1)));
-  for (int k = count; k-- > 0;) old[k] = hl_stack_pop(frame);
-  for (int k = 0; k < count; ++k) Py_XDECREF(old[k]);
+  exchange(frame, count, nullptr);
   return Done::kGood;
 }
 
@@ -215,7 +218,7 @@ Done do_operator(HlFrame* frame, const HlInstr& in) {
 
 // ------------------------------------------------------------------------------------------------- subscripts, attributes
 
-// container[start:stop], or a store into it: what `with` does gets the slice.
+// container[start:stop], or a store into it.
 Done do_slice(HlFrame* frame, const HlInstr& in) {
   Stack stack(frame);
   PyObject* slice = PySlice_New(stack.top(2), stack.top(1), nullptr);

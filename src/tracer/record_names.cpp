@@ -106,8 +106,12 @@ Result<Sym> Recorder::load_name(State& state, const FrameInfo& info, PyObject* n
   return s;
 }
 
+PyObject* Recorder::stored_namespace(const FrameInfo& info, bool into_locals) {
+  return into_locals && info.locals != nullptr ? info.locals : info.globals;
+}
+
 Result<void> Recorder::store_name(State& state, const FrameInfo& info, PyObject* name, bool into_locals, Sym value) {
-  PyObject* dict = into_locals && info.locals != nullptr ? info.locals : info.globals;
+  PyObject* dict = stored_namespace(info, into_locals);
   if (!is_entry_namespace(dict) || !PyDict_CheckExact(dict)) return refuse(RefusalReason::kUnsupportedGlobal, text_of(name));
   std::string text = text_of(name);
   if (stored_names_.insert(text).second) {

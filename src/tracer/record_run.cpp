@@ -135,8 +135,7 @@ bool Recorder::plan_one(RunPlan& plan, const State& state, const HlInstr& in) co
       return true;
     case HL_STORE_NAME:
     case HL_STORE_GLOBAL: {
-      const FrameInfo& info = *state.frames[0].info;
-      PyObject* dict = in.op == HL_STORE_NAME && info.locals != nullptr ? info.locals : info.globals;
+      PyObject* dict = stored_namespace(*state.frames[0].info, in.op == HL_STORE_NAME);
       if (!is_entry_namespace(dict) || !PyDict_CheckExact(dict)) return false;
       plan.store(in, in.arg);
       return true;
@@ -192,24 +191,7 @@ bool Recorder::place_unknowns(RunPlan& plan) {
     const RunPlan::Stored& one = plan.stored[k];
     auto later = [&](const RunPlan::Stored& other) { return other.in.op == one.in.op && other.in.arg == one.in.arg; };
     if (std::any_of(plan.stored.begin() + static_cast<std::ptrdiff_t>(k) + 1, plan.stored.end(), later)) continue;
-    auto index = static_cast<uint32_t>(one.in.arg);
-    ir::Slot slot{ir::SlotKind::kLocal, index};
-    PyObject* sample = nullptr;
-    if (one.in.op == HL_STORE_FAST) {
-      sample = hl_local_get(request_.frame, one.in.arg);
-    } else if (one.in.op == HL_STORE_DEREF) {
-      slot.kind = ir::SlotKind::kCell;
-      PyObject* cell = hl_local_get(request_.frame, one.in.arg);
-      sample = cell != nullptr && PyCell_Check(cell) ? hl_cell_get(cell) : nullptr;
-    } else {
-      const FrameInfo& info = *infos_[0];
-      const bool into_locals = one.in.op == HL_STORE_NAME && info.locals != nullptr;
-      PyObject* name = PyTuple_GET_ITEM(info.code->co_names, one.in.arg);
-      sample = PyDict_GetItemWithError(into_locals ? info.locals : info.globals, name);
-      PyErr_Clear();
-      slot = name_vars_[static_cast<size_t>(name_var(into_locals ? info.locals : info.globals, name, true))].slot;
-    }
-    if (!place(one.item, slot, sample)) return false;
+    if (!place(one.item, slot_of(one.in), object_now(stored_variable(one.in)))) return false;
   }
   for (size_t k = 0; k < plan.stack.size(); ++k) {
     if (plan.stack[k].before >= 0) continue;
@@ -269,18 +251,7 @@ void Recorder::take_results(State& state, RunPlan& plan, const std::vector<Value
   std::vector<Sym> stack;
   for (const RunPlan::Item& item : plan.stack) stack.push_back(value(item));
   state.top().stack = std::move(stack);
-  for (const RunPlan::Stored& one : plan.stored) set_stored(state, one.in, value(one.item));
-}
-
-void Recorder::set_stored(State& state, const HlInstr& in, Sym value) {
-  if (in.op == HL_STORE_FAST || in.op == HL_STORE_DEREF) {
-    state.top().locals[static_cast<size_t>(in.arg)] = std::move(value);
-    return;
-  }
-  const FrameInfo& info = *infos_[0];
-  PyObject* dict = in.op == HL_STORE_NAME && info.locals != nullptr ? info.locals : info.globals;
-  const int k = name_var(dict, PyTuple_GET_ITEM(info.code->co_names, in.arg), true);
-  state.globals[static_cast<size_t>(k)] = std::move(value);
+  for (const RunPlan::Stored& one : plan.stored) at(state, stored_variable(one.in)) = value(one.item);
 }
 
 // Results are taken for what was seen while recording: guarded behind the run, where the frame has them as objects.
@@ -331,14 +302,18 @@ void Recorder::look_at_arrays(State& state) {
   for (Sym& s : state.globals) look(s);
 }
 
-// The variable that a store is to.
-ir::Slot Recorder::slot_of(const HlInstr& in) {
-  auto index = static_cast<uint32_t>(in.arg);
-  if (in.op == HL_STORE_FAST) return {ir::SlotKind::kLocal, index};
-  if (in.op == HL_STORE_DEREF) return {ir::SlotKind::kCell, index};
+// The variable of the region's own frame that a store is to, and its slot.
+VarRef Recorder::stored_variable(const HlInstr& in) {
+  if (in.op == HL_STORE_FAST || in.op == HL_STORE_DEREF) return {VarRef::Where::kLocal, 0, in.arg};
   const FrameInfo& info = *infos_[0];
-  PyObject* dict = in.op == HL_STORE_NAME && info.locals != nullptr ? info.locals : info.globals;
-  return name_vars_[static_cast<size_t>(name_var(dict, PyTuple_GET_ITEM(info.code->co_names, in.arg), true))].slot;
+  PyObject* dict = stored_namespace(info, in.op == HL_STORE_NAME);
+  return {VarRef::Where::kGlobal, 0, name_var(dict, PyTuple_GET_ITEM(info.code->co_names, in.arg), true)};
+}
+
+ir::Slot Recorder::slot_of(const HlInstr& in) {
+  const VarRef variable = stored_variable(in);
+  if (variable.where == VarRef::Where::kGlobal) return name_vars_[static_cast<size_t>(variable.index)].slot;
+  return {in.op == HL_STORE_DEREF ? ir::SlotKind::kCell : ir::SlotKind::kLocal, static_cast<uint32_t>(in.arg)};
 }
 
 // A stack item that the run has taken: what was there may be gone.

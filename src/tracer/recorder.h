@@ -144,11 +144,11 @@ class Recorder final : public Emit {
   bool plan_run(const State& state, const HlInstr& in, RunPlan* plan) const;
   bool place_unknowns(RunPlan& plan);
   void take_results(State& state, RunPlan& plan, const std::vector<ValueId>& objects);
-  void set_stored(State& state, const HlInstr& in, Sym value);
   void look_at_results(State& state, RunPlan& plan);
   void look_at_arrays(State& state);
   bool survives_run(const Sym& s) const;
   bool survives_run(const State& state) const;
+  VarRef stored_variable(const HlInstr& in);
   ir::Slot slot_of(const HlInstr& in);
   static bool is_consumed(const RunPlan& plan, const ir::Slot& slot);
   bool is_loop_iterator(const State& state, const ir::Slot& slot) const;
@@ -297,6 +297,7 @@ class Recorder final : public Emit {
   Result<Step> step_name(State& state, const HlInstr& in);
   Result<Sym> load_name(State& state, const FrameInfo& info, PyObject* name, bool through_locals);
   Result<Sym> load_from(State& state, PyObject* dict, PyObject* builtins, PyObject* name, bool is_locals);
+  static PyObject* stored_namespace(const FrameInfo& info, bool into_locals);  // where STORE_NAME, STORE_GLOBAL put it
   Result<void> store_name(State& state, const FrameInfo& info, PyObject* name, bool into_locals, Sym value);
   int name_var(PyObject* dict, PyObject* name, bool create);
   bool is_entry_namespace(PyObject* dict) const;
