@@ -1,5 +1,7 @@
 // Objects: type checks, unboxing, items of lists and tuples, boxing, stores into lists. Needs emitter.h, ir/activation.h (field offsets, functions).
 // Promises: results are written after the last read of an operand; what is unusual is out of line.
+#include <algorithm>
+
 #include "codegen/emitter.h"
 
 namespace hotloop::codegen {
@@ -241,6 +243,50 @@ void Emitter::emit_ListAppend(const Op& op) {
   call_object(reinterpret_cast<const void*>(helpers_.objects.list_append), {gp(op.operands[0]), gp(op.operands[1]), flags}, good);
   cc_.test(good, good);
   jump_if(CondCode::kE, exit);
+}
+
+Mem Emitter::call_cell(size_t k) {
+  if (!call_cells_.hasBase()) call_cells_ = cc_.newStack(8 * std::max(kMaxObjectCallCells, kMaxFlushCells), 8);
+  Mem at = call_cells_;
+  at.addOffset(static_cast<int64_t>(8 * k));
+  at.setSize(8);
+  return at;
+}
+
+void Emitter::emit_Flush(const Op& op) {
+  Label full = new_label(), done = new_label();
+  Gp next = temp_gp();
+  cc_.mov(next, x86::qword_ptr(activation(), offsetof(Activation, keep_next)));
+  cc_.cmp(next, x86::qword_ptr(activation(), offsetof(Activation, flush_at)));
+  jump_if(CondCode::kAE, full);
+  bind_always(done);
+  cold_.push_back([this, &op, full, done] {
+    temps_gp_used_ = temps_xmm_used_ = 0;
+    bind(full);
+    for (size_t k = 0; k < op.operands.size(); ++k) store_cell(call_cell(k), op.operands[k]);
+    Gp cells = temp_gp(), count = temp_gp();
+    cc_.lea(cells, call_cell(0));
+    load_const(count, static_cast<int64_t>(op.operands.size()), false);
+    call_object(reinterpret_cast<const void*>(helpers_.objects.flush), {activation(), cells, count}, Gp());
+    jump(done);
+  });
+}
+
+void Emitter::emit_ObjectCall(const Op& op) {
+  Label exit = exit_label(op);
+  for (size_t k = 0; k < op.operands.size(); ++k) store_cell(call_cell(k), op.operands[k]);
+  Gp cells = temp_gp(), kinds = temp_gp(), good = temp_gp();
+  cc_.lea(cells, call_cell(0));
+  load_const(kinds, op.imm, false);
+  call_object(reinterpret_cast<const void*>(helpers_.objects.calls[op.access]), {activation(), cells, kinds}, good);
+  cc_.test(good, good);
+  jump_if(CondCode::kE, exit);
+  Mem first = call_cell(0);
+  if (op.type == Type::F64) {
+    cc_.emit(avx() ? I::kIdVmovsd : I::kIdMovsd, result_xmm(op), first);
+  } else {
+    cc_.mov(result_gp(op), first);
+  }
 }
 
 void Emitter::emit_Run(const Op& op) {

@@ -147,6 +147,7 @@ class Emitter {
   void call_object(const void* address, std::initializer_list<Operand> arguments, const Gp& result);
   void check_type(const Gp& object, ir::ObjectId type, Label otherwise);
   Mem item_address(const Gp& items, ir::ValueId index, int base);
+  Mem call_cell(size_t k);
   void store_cell(const Mem& cell, ir::ValueId value);
 
   // ---- emit_control.cpp
@@ -219,6 +220,7 @@ class Emitter {
   Gp exit_id_;
   Mem activation_slot_;
   Mem parts_slot_;               // of a value that is boxed
+  Mem call_cells_;               // operands and result of an object_call
   Gp breaker_;
 };
 

@@ -105,6 +105,16 @@ PyObject* hl_instance_dict(PyObject* o);
 /* The offset of a slot (__slots__) from its descriptor; 0: it is no writable object slot. */
 uint32_t hl_slot_offset(PyObject* descriptor);
 
+/* ------------------------------------------------------------------ hash tables */
+
+/* Look-ups that run no Python code. Keys of the same hash as `key` are compared with it only where is_plain says that
+ * this runs none; `key` itself must be such. 1: found (*value borrowed), 0: not there, -1: cannot be told. No exception. */
+int hl_dict_find(PyObject* dict, PyObject* key, Py_hash_t hash, int (*is_plain)(PyObject*), PyObject** value);
+/* dict[key] = value. -1: no memory (an exception is set). REQUIRES that hl_dict_find can tell of the key. */
+int hl_dict_set(PyObject* dict, PyObject* key, Py_hash_t hash, PyObject* value);
+/* The same as hl_dict_find of a set or a frozenset. */
+int hl_set_find(PyObject* set, PyObject* key, Py_hash_t hash, int (*is_plain)(PyObject*));
+
 /* ------------------------------------------------------------------ eval breaker, tools, recursion */
 
 /* A byte that is != 0 exactly when the interpreter wants the eval loop's attention (signals, pending calls, GIL
@@ -132,6 +142,8 @@ int hl_has_no_context(PyThreadState* ts);
 int hl_recursion_headroom(PyThreadState* ts);
 /* 1 for the main interpreter. */
 int hl_is_main_interpreter(PyThreadState* ts);
+/* 1 while the interpreter has no other thread than the running one. */
+int hl_is_only_thread(void);
 
 /* ------------------------------------------------------------------ exceptions */
 

@@ -44,6 +44,11 @@ int hl_recursion_headroom(PyThreadState* ts) {
   return py < c ? py : c;
 }
 
+int hl_is_only_thread(void) {
+  PyThreadState* ts = PyThreadState_Get();
+  return ts->prev == NULL && ts->next == NULL;
+}
+
 int hl_is_main_interpreter(PyThreadState* ts) {
   return ts->interp == PyInterpreterState_Main();
 }

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "ir/types.h"
+
 namespace hotloop::ir {
 
 // Lives on the C stack of whoever enters (T15). Values are 8-byte cells: f64 as bits, f32 in the low 4 bytes, i1 as 0 or 1, narrower
@@ -18,6 +20,9 @@ struct Activation {
   void** keep_next = nullptr;                   // where the next object that must live until the exit goes; room is made by ObjectFunctions::room
   void** keep_end = nullptr;
   void** keep_begin = nullptr;
+  void** flush_at = reinterpret_cast<void**>(UINTPTR_MAX);  // from here on a flush drops what it can
+  void* const* namespaces = nullptr;            // dictionaries whose items are variables of the region: object_call leaves them to the interpreter
+  int64_t namespace_count = 0;
   void* context = nullptr;                      // of whoever entered: what ObjectFunctions need
 };
 static_assert(offsetof(Activation, in) == 0);
@@ -27,6 +32,7 @@ static_assert(offsetof(Activation, force_countdown) == 24);
 static_assert(offsetof(Activation, forced) == 32);
 static_assert(offsetof(Activation, keep_next) == 40);
 static_assert(offsetof(Activation, keep_end) == 48);
+static_assert(offsetof(Activation, flush_at) == 64);
 
 // The rule of forced exits, the same for the evaluator and for emitted code: every op for which ir::may_be_forced() holds first subtracts 1
 // from the countdown. When that gives 0, it leaves through its own exit with `forced` set, whatever its operands are, and without
@@ -69,6 +75,10 @@ struct ObjectFunctions {
   void (*list_set)(Activation* activation, void* list, int64_t index, void* item, int64_t flags) = nullptr;  // as list_set of ops.def
   void* (*list_put)(void* list, int64_t index, double value) = nullptr;                                      // as list_put; null: leave
   int64_t (*list_append)(void* list, void* item, int64_t flags) = nullptr;                                   // as list_append; 0: leave
+  // The functions of object_calls.def: cells hold the operands, and the result in the first; 0: leave.
+  using Call = int64_t (*)(Activation* activation, int64_t* cells, int64_t kinds);
+  Call calls[kObjectCallCount] = {};
+  void (*flush)(Activation* activation, const int64_t* retained, int64_t count) = nullptr;                     // as flush, once keep_next has come to flush_at
   const void* float_type = nullptr;
   int64_t (*run)(Activation* activation, int64_t exit_id) = nullptr;  // as run; 0: has left; else out holds the objects of the snapshot's slots
   int64_t (*array_matches)(void* object, const void* array_type) = nullptr;                                  // as as_array

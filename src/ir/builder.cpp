@@ -153,6 +153,15 @@ void Builder::list_append(ValueId list, ValueId item, bool takes_over, SnapshotI
   op->snapshot = snapshot;
 }
 
+ValueId Builder::object_call(ObjectCallId id, std::span<const ValueId> operands, int64_t kinds, SnapshotId snapshot) {
+  const char result = object_call_info(id).result;
+  Op* op = append(OpCode::ObjectCall, result == 'd' ? Type::F64 : letter_type(result, Type::None), operands);
+  op->access = static_cast<uint32_t>(id);
+  op->imm = kinds;
+  op->snapshot = snapshot;
+  return op->result();
+}
+
 void Builder::run(SnapshotId snapshot) { append(OpCode::Run, Type::None, {})->snapshot = snapshot; }
 ValueId Builder::made(size_t slot) {
   Op* op = append(OpCode::Made, Type::None, {});

@@ -53,6 +53,9 @@ class Builder {
   ValueId box(PyKind kind, std::span<const ValueId> parts, SnapshotId snapshot);
   void list_set(ValueId list, ValueId index, ValueId item, bool takes_over, bool drops_now);
   ValueId list_put(ValueId list, ValueId index, ValueId value, SnapshotId snapshot);
+  void flush(std::span<const ValueId> retained) { append(OpCode::Flush, Type::None, retained); }
+  // An object_call of these operands; kinds and flags as in object_calls.def.
+  ValueId object_call(ObjectCallId id, std::span<const ValueId> operands, int64_t kinds, SnapshotId snapshot);
   void list_append(ValueId list, ValueId item, bool takes_over, SnapshotId snapshot);
 
   void run(SnapshotId snapshot);

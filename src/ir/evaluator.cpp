@@ -434,6 +434,22 @@ Flow Machine::run_Run(const Op& op) {
   exit_id_ = kLeft;
   return Flow::kExit;
 }
+Flow Machine::run_ObjectCall(const Op& op) {
+  return checked(op, [&] {
+    int64_t cells[kMaxObjectCallCells] = {};
+    for (size_t k = 0; k < op.operands.size(); ++k) cells[k] = cells_[op.operands[k]];
+    if (helpers_.objects.calls[op.access](activation_, cells, op.imm) == 0) return false;
+    set(op, cells[0]);
+    return true;
+  });
+}
+Flow Machine::run_Flush(const Op& op) {
+  if (activation_->keep_next < activation_->flush_at) return Flow::kNext;
+  std::vector<int64_t> retained;
+  for (ValueId v : op.operands) retained.push_back(cells_[v]);
+  helpers_.objects.flush(activation_, retained.data(), static_cast<int64_t>(retained.size()));
+  return Flow::kNext;
+}
 Flow Machine::run_Made(const Op& op) { return set(op, activation_->out[op.imm]); }
 Flow Machine::run_ListAppend(const Op& op) {
   return checked(op, [&] { return helpers_.objects.list_append(pointer_of(index(op, 0)), pointer_of(index(op, 1)), op.imm) != 0; });

@@ -28,7 +28,8 @@ ExitReason reason_of(const Op& op) {
     case OpCode::Droppable:
     case OpCode::Box:
     case OpCode::ListPut:
-    case OpCode::ListAppend: return ExitReason::Unsupported;
+    case OpCode::ListAppend:
+    case OpCode::ObjectCall: return ExitReason::Unsupported;
     default: return op.imm != 0 ? static_cast<ExitReason>(op.imm) : ExitReason::Overflow;  // checked arithmetic
   }
 }

@@ -38,6 +38,7 @@ Attribute attribute_of(OpCode code) {
     case OpCode::AsType:
     case OpCode::Droppable: return Attribute::kObject;
     case OpCode::Box: return Attribute::kPyKind;
+    case OpCode::ObjectCall: return Attribute::kObjectCall;
     case OpCode::Unbox:
     case OpCode::Made:
     case OpCode::ListSet:

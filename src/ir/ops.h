@@ -53,7 +53,7 @@ const OpInfo& op_info(OpCode code);
 bool op_from_text(std::string_view text, OpCode* out);
 
 // What an op's imm and access fields mean.
-enum class Attribute : uint8_t { kNone, kBits, kHelper, kAxis, kArrayType, kAddress, kReason, kObject, kPyKind, kNumber };
+enum class Attribute : uint8_t { kNone, kBits, kHelper, kAxis, kArrayType, kAddress, kReason, kObject, kPyKind, kNumber, kObjectCall };
 Attribute attribute_of(OpCode code);
 
 // The machine type that a letter of the operands or result column stands for; None for '*' and '-'.

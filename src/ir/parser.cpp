@@ -126,6 +126,11 @@ class Parser {
     named("a helper's name", [&](std::string_view text) { return helper_from_text(text, &found); });
     imm = static_cast<int64_t>(found);
   }
+  void object_call(uint32_t& id) {
+    ObjectCallId found{};
+    named("the name of a call on objects", [&](std::string_view text) { return object_call_from_text(text, &found); });
+    id = static_cast<uint32_t>(found);
+  }
   void reason(int64_t& imm) {
     ExitReason found{};
     named("an exit reason", [&](std::string_view text) { return exit_reason_from_name(text, &found); });

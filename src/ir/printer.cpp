@@ -91,6 +91,9 @@ class Printer {
   void helper(int64_t imm) {
     token(imm >= 0 && imm < kHelperCount ? helper_info(static_cast<HelperId>(imm)).text : std::string_view("none"));
   }
+  void object_call(uint32_t id) {
+    token(id < static_cast<uint32_t>(kObjectCallCount) ? object_call_info(static_cast<ObjectCallId>(id)).text : std::string_view("none"));
+  }
   void reason(int64_t imm) {
     token(imm >= 0 && imm < kExitReasonCount ? exit_reason_name(static_cast<ExitReason>(imm)) : std::string_view("none"));
   }

@@ -192,7 +192,9 @@ void plain_op(Io& io, auto& f, auto& op) {
   if (attribute == Attribute::kArrayType) io.item(), io.array_type(op.access);
   if (attribute == Attribute::kObject) io.item(), io.object(op.access);
   if (attribute == Attribute::kPyKind) io.item(), io.kind_number(op.imm);
+  if (attribute == Attribute::kObjectCall) io.item(), io.object_call(op.access);
   io.operands(op.operands);
+  if (attribute == Attribute::kObjectCall) io.item(), io.number(op.imm);
   if (attribute == Attribute::kBits) io.item(), io.bits(op.type, op.imm);
   if (attribute == Attribute::kAxis || attribute == Attribute::kNumber) io.item(), io.number(op.imm);
   if (attribute == Attribute::kReason) io.item(), io.reason(op.imm);

@@ -20,6 +20,11 @@ constexpr TypeInfo kTypes[] = {
 #undef HL_TYPE
 };
 
+constexpr ObjectCallInfo kObjectCalls[] = {
+#define HL_OBJECT_CALL(name, text, operands, result, doc) {text, operands, result, doc},
+#include "ir/object_calls.def"
+#undef HL_OBJECT_CALL
+};
 constexpr PyKindInfo kPyKinds[] = {
 #define HL_PYKIND(name, text, type, parts, doc) {text, Type::type, parts},
 #include "ir/pykind.def"
@@ -91,5 +96,10 @@ Type helper_argument_type(HelperId id, int index) {
   return type_of_letter(helper_info(id).signature[static_cast<size_t>(index) + 2]);
 }
 int helper_argument_count(HelperId id) { return static_cast<int>(helper_info(id).signature.size()) - 3; }
+
+const ObjectCallInfo& object_call_info(ObjectCallId id) { return kObjectCalls[static_cast<size_t>(id)]; }
+bool object_call_from_text(std::string_view text, ObjectCallId* out) {
+  return find_row(kObjectCalls, text, out, [](const ObjectCallInfo& row) { return row.text; });
+}
 
 }  // namespace hotloop::ir

@@ -1,6 +1,8 @@
-// Machine types (dtype.def), Python kinds (pykind.def), exit reasons (exits.def), helper ids (helpers.def) as enums with their texts.
+// Machine types (dtype.def), Python kinds (pykind.def), exit reasons (exits.def), helper ids (helpers.def), calls on objects
+// (object_calls.def) as enums with their texts.
 // Needs nothing. Promises: each enum is exactly its table; *_text() never returns null; *_from_text() says whether it found the text.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -42,6 +44,21 @@ inline constexpr int kHelperCount = 0
 #undef HL_HELPER
     ;
 
+enum class ObjectCallId : uint16_t {
+#define HL_OBJECT_CALL(name, text, operands, result, doc) name,
+#include "ir/object_calls.def"
+#undef HL_OBJECT_CALL
+};
+inline constexpr int kObjectCallCount = 0
+#define HL_OBJECT_CALL(name, text, operands, result, doc) +1
+#include "ir/object_calls.def"
+#undef HL_OBJECT_CALL
+    ;
+inline constexpr int kObjectCallFlags = 48;   // the flags of an object_call are above so many bits of its imm,
+inline constexpr int kObjectCallKindBits = 6;  // and each of its values has so many
+inline constexpr size_t kMaxObjectCallCells = 8;
+inline constexpr size_t kMaxFlushCells = 16;    // operands of a flush
+
 struct TypeInfo {
   std::string_view text;
   int size;  // bytes
@@ -79,5 +96,14 @@ bool helper_from_text(std::string_view text, HelperId* out);
 Type helper_result_type(HelperId id);
 Type helper_argument_type(HelperId id, int index);
 int helper_argument_count(HelperId id);
+
+struct ObjectCallInfo {
+  std::string_view text;
+  std::string_view operands;  // see object_calls.def
+  char result;
+  std::string_view doc;
+};
+const ObjectCallInfo& object_call_info(ObjectCallId id);
+bool object_call_from_text(std::string_view text, ObjectCallId* out);
 
 }  // namespace hotloop::ir

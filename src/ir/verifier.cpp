@@ -134,6 +134,7 @@ class Verifier {
   void check_op(const Op& op, const Block& block, size_t position, const Op* owner);
   void check_types(const Op& op);
   void check_attribute(const Op& op);
+  void check_object_call(const Op& op);
   void check_array_access(const Op& op);
   void check_box(const Op& op);
   void check_conv(const Op& op);
@@ -234,12 +235,19 @@ void Verifier::check_attribute(const Op& op) {
       if (op.code == OpCode::Made && op.imm < 0) fail(op, "there is no such slot");
       if (op.code != OpCode::Unbox && op.code != OpCode::Made && (op.imm < 0 || op.imm > 3)) fail(op, "there is no such flag");
       break;
+    case Attribute::kObjectCall: check_object_call(op); break;
     case Attribute::kReason:
       if (op.imm < 0 || op.imm >= kExitReasonCount) fail(op, "there is no such exit reason");
       break;
     case Attribute::kNone:
       if (is_checked_arithmetic(op.code) && (op.imm < 0 || op.imm >= kExitReasonCount)) fail(op, "there is no such exit reason");
       break;
+  }
+  if (op.code == OpCode::Flush) {
+    if (op.operands.size() > kMaxFlushCells) return fail(op, "too many operands");
+    for (ValueId v : op.operands) {
+      if (f_.type_of(v) != Type::Ptr) return fail(op, value_text(v) + " is " + type_text(f_.type_of(v)) + ", not ptr");
+    }
   }
   if (op.code == OpCode::Conv) check_conv(op);
   if (op.code == OpCode::FromHalf || op.code == OpCode::ToHalf) {
@@ -252,6 +260,41 @@ void Verifier::check_attribute(const Op& op) {
       if (f_.type_of(v) != op.type) return fail(op, value_text(v) + " is " + type_text(f_.type_of(v)) + ", not " + type_text(op.type));
     }
   }
+}
+
+// The operands are what the row of object_calls.def says, the values of the kinds that imm gives.
+void Verifier::check_object_call(const Op& op) {
+  if (op.access >= static_cast<uint32_t>(kObjectCallCount)) return fail(op, "there is no such call on objects");
+  if (op.imm < 0 || op.operands.size() > kMaxObjectCallCells) return fail(op, "too many operands, or a wrong kind");
+  const ObjectCallInfo& info = object_call_info(static_cast<ObjectCallId>(op.access));
+  size_t next = 0;
+  int values = 0;
+  auto take = [&](Type type) {
+    if (next >= op.operands.size() || f_.type_of(op.operands[next]) != type) return false;
+    ++next;
+    return true;
+  };
+  auto take_value = [&] {
+    const auto kind = static_cast<PyKind>(op.imm >> (kObjectCallKindBits * values++) & ((1 << kObjectCallKindBits) - 1));
+    if (kind == PyKind::Object) return take(Type::Ptr);
+    const PyKindInfo& row = pykind_info(kind);
+    for (int k = 0; k < row.parts; ++k) {
+      if (row.part_type == Type::Ptr || !take(row.part_type)) return false;
+    }
+    return row.parts > 0;
+  };
+  bool good = true;
+  for (size_t k = 0; good && k < info.operands.size(); ++k) {
+    const char letter = info.operands[k];
+    if (letter == 'v' && k + 1 < info.operands.size() && info.operands[k + 1] == '*') {
+      while (good && next < op.operands.size()) good = take_value();
+      break;
+    }
+    good = letter == 'v' ? take_value() : take(letter_type(letter, Type::None));
+  }
+  if (!good || next != op.operands.size()) return fail(op, "the operands are not those of " + std::string(info.text));
+  const Type result = info.result == 'd' ? Type::F64 : letter_type(info.result, Type::None);
+  if (op.type != result) fail(op, "the result is " + type_text(result));
 }
 
 void Verifier::check_array_access(const Op& op) {

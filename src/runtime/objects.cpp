@@ -41,15 +41,20 @@ void* box_float(double value) { return no_error(PyFloat_FromDouble(value)); }
 void* box_int(int64_t value) { return no_error(PyLong_FromLongLong(value)); }
 int64_t closed(void* object) { return is_closed(object_of(object)); }
 
-int64_t room(ir::Activation* activation) {
+}  // namespace
+
+int64_t make_room(ir::Activation* activation) {
   if (activation->keep_begin != nullptr) return 0;
   void** buffer = std::exchange(spare_buffer, nullptr);
   if (buffer == nullptr) buffer = static_cast<void**>(PyMem_RawMalloc(sizeof(void*) * kMaxKept));
   if (buffer == nullptr) return 0;
   activation->keep_begin = activation->keep_next = buffer;
   activation->keep_end = buffer + kMaxKept;
+  activation->flush_at = buffer + kFlushed;
   return 1;
 }
+
+namespace {
 
 void list_set(ir::Activation* activation, void* list, int64_t index, void* item, int64_t flags) {
   if ((flags & 1) == 0) Py_INCREF(object_of(item));
@@ -122,12 +127,13 @@ ir::ObjectFunctions object_functions() {
   functions.box_float = &box_float;
   functions.box_int = &box_int;
   functions.closed = &closed;
-  functions.room = &room;
+  functions.room = &make_room;
   functions.list_set = &list_set;
   functions.list_put = &list_put;
   functions.list_append = &list_append;
   functions.array_matches = &matches;
   functions.float_type = &PyFloat_Type;
+  add_object_calls(&functions);
   return functions;
 }
 
@@ -136,7 +142,8 @@ void drop_kept(ir::Activation* activation) {
   if (begin == nullptr) return;
   void** const end = activation->keep_next;
   activation->keep_begin = activation->keep_next = activation->keep_end = nullptr;
-  for (void** p = begin; p < end; ++p) Py_DECREF(object_of(*p));
+  activation->flush_at = reinterpret_cast<void**>(UINTPTR_MAX);
+  for (void** p = begin; p < end; ++p) Py_XDECREF(object_of(*p));
   if (spare_buffer == nullptr) {
     spare_buffer = begin;
   } else {

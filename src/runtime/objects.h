@@ -10,6 +10,10 @@
 namespace hotloop::runtime {
 
 ir::ObjectFunctions object_functions();
+void add_object_calls(ir::ObjectFunctions* functions);  // part of object_functions(); object_calls.cpp
+int64_t make_room(ir::Activation* activation);          // for one object to keep; 0: there is none
+
+inline constexpr size_t kFlushed = 512;  // places that are filled before a flush drops anything
 
 // May the object be dropped without running Python code? Numbers, bool, None, str, bytes, NumPy scalars, arrays that own plain data.
 bool is_closed(PyObject* object);

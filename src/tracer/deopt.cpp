@@ -74,7 +74,10 @@ bool make_method(Leaving& l, const PlanValue& value, PyObject** result) {
   PyObject* function = nullptr;
   PyObject* self = nullptr;
   if (make(l, l.plan.values[value.first_child], &function) && make(l, l.plan.values[value.first_child + 1], &self)) {
-    *result = PyMethod_New(function, self);
+    // A method written in C is bound by its descriptor.
+    const bool descriptor = Py_TYPE(function) == &PyMethodDescr_Type;
+    auto* type = reinterpret_cast<PyObject*>(Py_TYPE(self));
+    *result = descriptor ? Py_TYPE(function)->tp_descr_get(function, self, type) : PyMethod_New(function, self);
   }
   Py_XDECREF(function);
   Py_XDECREF(self);

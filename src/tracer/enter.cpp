@@ -187,6 +187,33 @@ void let_inputs_go(PyThreadState* ts, const Region& region, PyObject* const* obj
   if (error != nullptr || hl_has_exception(ts)) PyErr_SetRaisedException(error);
 }
 
+}  // namespace
+
+void note_namespaces(const RunContext& c, ir::Activation* activation) {
+  if (c.namespaces == nullptr) return;
+  void** next = c.namespaces;
+  auto add = [&](PyObject* dict) {
+    if (dict != nullptr) *next++ = dict;
+  };
+  add(hl_frame_globals(c.frame));
+  add(hl_frame_builtins(c.frame));
+  add(hl_frame_locals(c.frame));
+  const ir::Function& f = *c.region.function;
+  auto object = [&](ir::ObjectId id) { return id == ir::kNone ? nullptr : static_cast<PyObject*>(f.objects[id].pointer); };
+  for (const ir::NamespaceGuard& guard : f.namespace_guards) {
+    add(object(guard.globals));
+    add(object(guard.builtins));
+  }
+  for (const ir::Instance& instance : f.instances) {
+    PyObject* o = instance.input != ir::kNone ? c.inputs[instance.input] : object(instance.object);
+    add(o != nullptr ? hl_instance_dict(o) : nullptr);
+  }
+  activation->namespaces = c.namespaces;
+  activation->namespace_count = next - c.namespaces;
+}
+
+namespace {
+
 // The region fits and runs. Apart so that its frame, with the cells, is only there while needed.
 PyObject* run_region(Runtime& rt, PyThreadState* ts, HlFrame* frame, Region& region, const int64_t* in, PyObject** objects) {
   auto* out = static_cast<int64_t*>(alloca(sizeof(int64_t) * (region.out_cells + 1)));
@@ -198,6 +225,10 @@ PyObject* run_region(Runtime& rt, PyThreadState* ts, HlFrame* frame, Region& reg
   RunContext context{rt, ts, frame, region, objects};
   activation.context = &context;
   if (region.has_runs) context.headers = static_cast<int64_t*>(alloca(sizeof(int64_t) * (region.header_words + 1)));
+  if (region.namespace_room > 0) {
+    context.namespaces = static_cast<void**>(alloca(sizeof(void*) * region.namespace_room));
+    note_namespaces(context, &activation);
+  }
   ++region.references;
   ++region.entries;
   ++rt.stats.entries;

@@ -51,8 +51,12 @@ struct RunContext {
   int64_t* headers = nullptr;       // of the arrays that came in, region.header_words of them; taken at the first run
   bool has_headers = false;
   uint64_t resumed_at = 0;          // time stamp: when native code went on
+  void** namespaces = nullptr;      // room for note_namespaces: region.namespace_room of them; null where the region looks into no dictionary
   uint64_t performed_cycles = 0;    // of the last run: what its instructions took
 };
+
+// Tells the activation which dictionaries hold variables that the region has in registers. Behind a run there may be new ones.
+void note_namespaces(const RunContext& context, ir::Activation* activation);
 
 // The `run` operation (ObjectFunctions::run).
 int64_t run_instruction(ir::Activation* activation, int64_t exit_id);

@@ -36,14 +36,19 @@ class CodeObservation {
       if (other.hit_[k]) hit_[k] = true;
     }
     no_trips_.insert(other.no_trips_.begin(), other.no_trips_.end());
-    for (const auto& [unit, kind] : other.tops_) tops_.insert_or_assign(unit, kind);
+    for (const auto& [unit, top] : other.tops_) tops_.insert_or_assign(unit, top);
   }
 
-  // What kind of number or constant was on top of the stack before the instruction at op_unit `unit`; Object: something else, or not seen.
-  void saw_top(int unit, ir::PyKind kind) { tops_.insert_or_assign(unit, kind); }
-  ir::PyKind top(int unit) const {
+  // What was on top of the stack before the instruction at op_unit `unit`: the kind of number or constant (Object: something else, or not seen), or
+  // the static type of a container or str (else null).
+  struct Top {
+    ir::PyKind kind = ir::PyKind::Object;
+    PyTypeObject* type = nullptr;
+  };
+  void saw_top(int unit, Top top) { tops_.insert_or_assign(unit, top); }
+  Top top(int unit) const {
     auto seen = tops_.find(unit);
-    return seen == tops_.end() ? ir::PyKind::Object : seen->second;
+    return seen == tops_.end() ? Top{} : seen->second;
   }
 
   // The counted loop whose FOR_ITER (op_unit) this is has been seen to run no trip at all, often enough that this must stay in native code.
@@ -53,7 +58,7 @@ class CodeObservation {
  private:
   std::vector<bool> hit_;
   std::unordered_set<int> no_trips_;
-  std::unordered_map<int, ir::PyKind> tops_;
+  std::unordered_map<int, Top> tops_;
 };
 
 struct Observations {

@@ -209,7 +209,10 @@ void see_top(Runtime& rt, PyCodeObject* code, CodeObservation& seen, int unit) {
   PyObject* top = depth > 0 && depth <= hl_stack_limit(code) ? hl_stack_slot_at(frame, depth - 1) : nullptr;
   if (top == nullptr) return;
   const ir::PyKind kind = classify(top, nullptr);
-  if (is_py_number(kind) || is_np_scalar(kind) || kind == ir::PyKind::None_) seen.saw_top(unit, kind);
+  if (is_py_number(kind) || is_np_scalar(kind) || kind == ir::PyKind::None_) return seen.saw_top(unit, {kind, nullptr});
+  PyTypeObject* type = Py_TYPE(top);
+  const bool container = type == &PyList_Type || type == &PyTuple_Type || type == &PyDict_Type || type == &PySet_Type || type == &PyUnicode_Type;
+  if (container) seen.saw_top(unit, {ir::PyKind::Object, type});
 }
 
 }  // namespace

@@ -5,8 +5,10 @@
 // version tag of the type. An attribute that the instance lacks is an unbound variable, so that methods and class attributes are found behind it.
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "runtime/random.h"
 #include "tracer/recorder.h"
 
 namespace hotloop::tracer {
@@ -46,6 +48,14 @@ PyObject* getter_of(PyObject* property) {
   return function != nullptr && PyFunction_Check(function) ? function : nullptr;
 }
 
+bool is_number_kind(PyKind kind) { return is_py_number(kind) || is_np_scalar(kind); }
+
+// A method of random.Random that is written in C: random, getrandbits.
+bool is_random_method(PyObject* o) {
+  if (Py_TYPE(o) != &PyMethodDescr_Type) return false;
+  return std::string_view(reinterpret_cast<PyMethodDescrObject*>(o)->d_common.d_type->tp_name) == "_random.Random";
+}
+
 // Values in a class that may be taken as they are: nothing binds them, and keeping them alive keeps nothing else alive.
 bool is_plain_constant(PyObject* value) {
   ir::ArrayType type;
@@ -73,13 +83,13 @@ void Recorder::push_attribute(State& state, const HlInstr& in, Sym value) {
 Result<Recorder::Step> Recorder::load_attribute(State& state, const HlInstr& in) {
   Sym o = peek(state, 1);
   PyObject* name = PyTuple_GET_ITEM(state.top().info->code->co_names, in.arg);
-  if (PyObject* object = instance_object(o)) return load_from_instance(state, in, o, object);
+  if (PyObject* object = instance_object(o); object != nullptr && !runtime::knows_generator(Py_TYPE(object))) return load_from_instance(state, in, o, object);
   Result<Sym> value = Sym{};
   if (o.kind == PyKind::Const && PyModule_CheckExact(o.object)) {
     value = load_from_module(o.object, name);
   } else if (o.kind == PyKind::Const && PyType_Check(o.object)) {
     value = load_from_type(o, name);
-  } else if (PyObject* method = in.arg2 != 1 ? nullptr : o.kind == PyKind::List ? list_method(name) : number_method(o, name); method != nullptr) {
+  } else if (PyObject* method = in.arg2 != 1 ? nullptr : is_number_kind(o.kind) ? number_method(o, name) : object_method(o, name); method != nullptr) {
     // A method call: the descriptor and the object it is called on.
     state.top().stack.back() = known(*this, method);
     push(state, o);
@@ -250,7 +260,7 @@ Result<Recorder::Step> Recorder::load_from_instance(State& state, const HlInstr&
     return Step::kNext;
   }
   if (in_class == nullptr || offset != 0) return leave_here(ExitReason::Unsupported);  // the interpreter raises
-  if (PyFunction_Check(in_class)) {
+  if (PyFunction_Check(in_class) || is_random_method(in_class)) {
     pop(state);
     if (in.arg2 != 1) {
       push(state, bound_method(in_class, o));

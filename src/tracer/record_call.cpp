@@ -59,6 +59,10 @@ Result<Recorder::Step> Recorder::step_call(State& state, const HlInstr& in) {
     if (!function) return function.refusal();
     callable = *function;
   }
+  if (callable.object != nullptr && PyMethod_Check(callable.object)) {  // as random.uniform is
+    args.insert(args.begin(), known(*this, PyMethod_GET_SELF(callable.object)));
+    callable = known(*this, PyMethod_GET_FUNCTION(callable.object));
+  }
   if (auto callee = plain_callee(callable)) return inline_call(state, in, *callee, args, names, drop);
   if (callable.object == nullptr) return refuse(RefusalReason::kUnsupportedCall, "a value of kind " + kind_text(callable));
   if (makes_iterator(callable.object)) {
@@ -67,6 +71,9 @@ Result<Recorder::Step> Recorder::step_call(State& state, const HlInstr& in) {
     it->box = new_box();  // a variable and an argument may be this one
     pop_push(state, drop, *it);
     return Step::kNext;
+  }
+  if (names == nullptr) {
+    if (auto done = call_object(state, in, callable.object, args, drop)) return std::move(*done);
   }
   if (is_known_callable(callable.object)) {
     if (names == nullptr) {
@@ -82,7 +89,6 @@ Result<Recorder::Step> Recorder::step_call(State& state, const HlInstr& in) {
     pop_push(state, drop, *r);
     return Step::kNext;
   }
-  if (names == nullptr && is_list_append(callable.object, args)) return list_append(state, args, drop);
   return refuse(RefusalReason::kUnsupportedCall, callable_text(callable.object));
 }
 

@@ -112,6 +112,7 @@ Result<Ways> Recorder::make_way(State state, Place place) {
     auto fits = check_latch(state, loop);
     if (!fits) return fits.refusal();
     if (!*fits) return Ways{};
+    flush_kept(state, loop);
     break;
   }
   Ways ways;
@@ -184,6 +185,7 @@ Result<Ways> Recorder::run_block(State state, int block, int first) {
     current_instr_ = k;
     current_last_ = body.last;
     before_ = ir::kNoSnapshot;
+    made_here_.clear();
     builder_.set_line(line_here());
     if (asks_for_objects(state)) before();  // emits ops: they must stand in front of whatever the instruction does
     for (ValueId flag = flag_looked_into(state, in); flag != ir::kNoValue; flag = flag_looked_into(state, in)) {

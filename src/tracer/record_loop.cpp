@@ -70,6 +70,7 @@ Result<Ways> Recorder::emit_loop(State state, int header, int peels) {
     loop.may_peel = !outermost && peels < kMaxPeels;
     loop.carried = carried;
     loop.copies = copies.assumed;
+    loop.kept_ops = kept_ops_;
     loops_.push_back(&loop);
     arms_ = 0;
     bool counted = first_instr(info, header).op == HL_FOR_ITER;

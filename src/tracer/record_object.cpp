@@ -3,7 +3,6 @@
 // Native code borrows: the pointer of a number (Sym::obj) is owned by the list that it was read from or stored into. So what a store drops is
 // freed at once only where no variable may be that object; else it is kept until the exit.
 #include <algorithm>
-#include <string_view>
 
 #include "runtime/objects.h"
 #include "tracer/recorder.h"
@@ -124,6 +123,7 @@ Result<Recorder::Step> Recorder::store_item(State& state, const HlInstr& in) {
   auto& stack = state.top().stack;
   stack.resize(stack.size() - 3);
   const bool keeps = holds_borrowed(state);
+  if (keeps) ++kept_ops_;
   if (pointer == ir::kNoValue && value.kind == PyKind::Float && value.obj == ir::kNoValue && !keeps) {
     has_become(state, value, builder_.list_put(list.v[0], *at, value.v[0], before));
     return Step::kNext;
@@ -140,26 +140,20 @@ Result<Recorder::Step> Recorder::store_item(State& state, const HlInstr& in) {
   return Step::kNext;
 }
 
-// Methods of lists: append. They are what their type says: an exact list has no attributes of its own.
-PyObject* Recorder::list_method(PyObject* name) {
-  PyObject* dict = PyType_GetDict(&PyList_Type);
-  PyObject* method = dict == nullptr ? nullptr : PyDict_GetItemWithError(dict, name);
-  Py_XDECREF(dict);
-  PyErr_Clear();
-  return method != nullptr && Py_TYPE(method) == &PyMethodDescr_Type ? method : nullptr;
-}
-
-bool Recorder::is_list_append(PyObject* callable, const std::vector<Sym>& args) {
-  return args.size() == 2 && args[0].kind == PyKind::List && Py_TYPE(callable) == &PyMethodDescr_Type &&
-         reinterpret_cast<PyMethodDescrObject*>(callable)->d_method->ml_name == std::string_view("append");
-}
-
-Result<Recorder::Step> Recorder::list_append(State& state, const std::vector<Sym>& args, int drop) {
-  const Sym list = args[0], value = args[1];
+// Appends to an exact list; `drop` stack items go, and None comes for a call.
+Result<Recorder::Step> Recorder::append_to(State& state, const Sym& list, const Sym& value, int drop, bool leaves_none) {
   ValueId pointer = known_pointer(value);
-  if (pointer == ir::kNoValue && !is_number(value.kind)) return refuse(RefusalReason::kUnsupportedType, "append of " + kind_text(value));
+  if (pointer == ir::kNoValue && !is_number(value.kind)) {
+    CallOperands made;
+    made.taken = static_cast<size_t>(drop);
+    if (!add_value(state, made, value, true)) return refuse(RefusalReason::kUnsupportedType, "append of " + kind_text(value));
+    pointer = made.cells[0];
+    if (made.kinds != static_cast<int64_t>(PyKind::Object)) pointer = emit_call(ir::ObjectCallId::MakeObject, made.cells, made.kinds, before());
+  }
   ir::SnapshotId before = this->before();
-  pop_push(state, drop, known(*this, Py_None));
+  auto& stack = state.top().stack;
+  stack.resize(stack.size() - static_cast<size_t>(drop));
+  if (leaves_none) push(state, known(*this, Py_None));
   put_object(state, value, pointer, before, [&](ValueId object, bool fresh) { builder_.list_append(list.v[0], object, fresh, before); });
   return Step::kNext;
 }

@@ -85,6 +85,9 @@ Result<Recorder::Step> Recorder::step(State& state, const HlInstr& in) {
     case HL_SUBSCR:
     case HL_STORE_SUBSCR:
     case HL_CONTAINS:
+    case HL_BUILD_LIST:
+    case HL_LIST_APPEND:
+    case HL_DELETE_SUBSCR:
     case HL_GET_ITER: done = step_container(state, in); break;
     case HL_BINARY:
     case HL_UNARY_NEGATIVE:
@@ -257,7 +260,11 @@ Result<Recorder::Step> Recorder::step_container(State& state, const HlInstr& in)
       for (size_t k = s.items->size(); k-- > 0;) push(state, (*s.items)[k]);
       return Step::kNext;
     }
+    case HL_BUILD_LIST: return build_list(state, in);
+    case HL_LIST_APPEND: return append_item(state, in);
+    case HL_DELETE_SUBSCR: return delete_item(state, in);
     case HL_SUBSCR: {
+      if (object_type(peek(state, 2)) == &PyDict_Type) return load_key(state, in);
       auto r = subscript(*this, peek(state, 2), peek(state, 1));
       if (!r) return r.refusal();
       pop_push(state, 2, *r);
@@ -265,6 +272,7 @@ Result<Recorder::Step> Recorder::step_container(State& state, const HlInstr& in)
     }
     case HL_STORE_SUBSCR: {
       if (peek(state, 2).kind == PyKind::List) return store_item(state, in);
+      if (object_type(peek(state, 2)) == &PyDict_Type) return store_key(state, in);
       auto done = store_subscript(*this, peek(state, 2), peek(state, 1), peek(state, 3));
       if (!done) return done.refusal();
       auto& stack = state.top().stack;
@@ -280,6 +288,7 @@ Result<Recorder::Step> Recorder::step_container(State& state, const HlInstr& in)
 Result<Recorder::Step> Recorder::contains(State& state, const HlInstr& in) {
   Sym container = peek(state, 1), x = peek(state, 2);
   if (container.kind != PyKind::Tuple) {
+    if (auto done = contains_key(state, in)) return std::move(*done);
     auto found = contains_known(*this, container, x);
     if (!found) return found.refusal();
     Sym s = *found;

@@ -167,7 +167,7 @@ bool Recorder::plan_run(const State& state, const HlInstr& in, RunPlan* plan) co
     plan->end_unit = at->next_unit;
     auto next = at + 1;
     const bool block_ends = next == map.instrs().end() || next->target >= 0 || !stack_effect(*next).can || map.block_at(next->unit) != kNoBlock;
-    if (next != map.instrs().end() && seen != nullptr) plan->see_top(seen->top(next->op_unit));
+    if (next != map.instrs().end() && seen != nullptr) plan->see_top(seen->top(next->op_unit).kind);
     if (block_ends) break;
     const bool dropped = next->op == HL_POP_TOP && plan->stack.back().unknown >= 0;
     if (plan->settled() && !dropped) break;

@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -50,6 +51,7 @@ class Recorder final : public Emit {
   base::Refusal refuse(base::RefusalReason reason, std::string detail) override;
   base::Refusal want_text(const Sym& s) override;
   std::optional<base::Refusal> refuse_object(const Sym& s) override;
+  PyObject* seen_result() override;
 
   // A name was stored that this recording took for constant: it must be begun again, knowing that.
   bool wants_restart() const { return wants_restart_; }
@@ -89,6 +91,7 @@ class Recorder final : public Emit {
     int iterator = -1;             // stack index of its iterator, -1: none
     const State* head = nullptr;
     const Course* course = nullptr;
+    uint64_t kept_ops = 0;         // how many operations that keep objects stood before it
     std::vector<VarRef> carried;
     std::vector<VarRef> grow;      // found to change though not carried
     std::vector<std::pair<VarRef, Sym>> widen;  // came back in another form, of which only the form counts here
@@ -133,9 +136,46 @@ class Recorder final : public Emit {
   template <typename Put>
   void put_object(State& state, const Sym& value, ValueId pointer, ir::SnapshotId before, Put&& put);
   Result<Step> store_item(State& state, const HlInstr& in);
-  static PyObject* list_method(PyObject* name);
-  static bool is_list_append(PyObject* callable, const std::vector<Sym>& args);
-  Result<Step> list_append(State& state, const std::vector<Sym>& args, int drop);
+  Result<Step> append_to(State& state, const Sym& list, const Sym& value, int drop, bool leaves_none);
+
+  // record_container.cpp
+  struct CallOperands {            // of an object_call
+    std::vector<ValueId> cells;
+    int64_t kinds = 0;             // of its values
+    int count = 0;
+    size_t taken = 0;              // stack items that the instruction takes
+    void add_kind(PyKind kind) { kinds |= static_cast<int64_t>(kind) << ir::kObjectCallKindBits * count++; }
+    bool fits() const { return cells.size() <= ir::kMaxObjectCallCells && count * ir::kObjectCallKindBits <= ir::kObjectCallFlags; }
+  };
+  using MaybeStep = std::optional<Result<Step>>;
+  PyObject* sample_of(const Sym& s) const;
+  PyTypeObject* object_type(const Sym& s) const;
+  ValueId pointer_as(const Sym& s, PyTypeObject* type);
+  bool is_copied(const State& state, const Sym& value, size_t operands) const;
+  bool add_value(State& state, CallOperands& call, const Sym& value, bool shared);
+  ValueId object_of(State& state, const Sym& value);
+  Result<Step> put_result(State& state, const HlInstr& in, int drop, ValueId pointer, PyObject* sample);
+  Sym bool_sym(ValueId v);
+  ValueId emit_call(ir::ObjectCallId id, std::span<const ValueId> operands, int64_t kinds, ir::SnapshotId before);
+  void flush_kept(const State& state, const LoopContext& loop);
+  Sym number_sym(PyKind kind, ValueId v);
+  Result<Step> load_key(State& state, const HlInstr& in);
+  PyObject* value_sample(const Sym& dict);
+  PyObject* item_sample(const Sym& list);
+  Result<Step> store_key(State& state, const HlInstr& in);
+  MaybeStep contains_key(State& state, const HlInstr& in);
+  Result<Step> build_list(State& state, const HlInstr& in);
+  Result<Step> append_item(State& state, const HlInstr& in);
+  Result<Step> delete_item(State& state, const HlInstr& in);
+  PyObject* object_method(const Sym& o, PyObject* name);
+  Result<Step> call_leaf(State& state, const HlInstr& in, ir::ObjectCallId id, ValueId callable, const std::vector<Sym>& args, size_t first, ValueId self,
+                         int drop);
+  MaybeStep call_object(State& state, const HlInstr& in, PyObject* callable, const std::vector<Sym>& args, int drop);
+  MaybeStep call_dict(State& state, const HlInstr& in, std::string_view name, const std::vector<Sym>& args, int drop);
+  MaybeStep call_set(State& state, std::string_view name, const std::vector<Sym>& args, int drop);
+  MaybeStep call_list(State& state, const HlInstr& in, PyObject* callable, std::string_view name, const std::vector<Sym>& args, int drop);
+  MaybeStep call_len(State& state, const Sym& container, int drop);
+  MaybeStep call_draw(State& state, const HlInstr& in, PyObject* callable, const std::vector<Sym>& args, int drop);
 
   // record_run.cpp
   struct RunPlan;
@@ -384,6 +424,8 @@ class Recorder final : public Emit {
   std::vector<PyObject*> samples_;             // numbers of kinds that were seen as results; owned
   std::optional<base::Refusal> left_out_;      // the last operation that became an exit because it is not compiled
   int splits_ = 0;                             // how many splits by form are open
+  std::vector<std::pair<uint32_t, ValueId>> made_here_;  // by identity: numbers that this instruction has made objects
+  uint64_t kept_ops_ = 0;                      // operations that keep objects until the exit
   int arms_ = 0;                               // how many conditional arms are open
 };
 

@@ -148,6 +148,7 @@ Region* make_region(Runtime& rt, std::unique_ptr<ir::Function> function, std::ve
     if (exit.snapshot == ir::kNoSnapshot) continue;
     const ir::Snapshot& snapshot = f.snapshots[exit.snapshot];
     region->out_cells = std::max(region->out_cells, static_cast<uint32_t>(ir::snapshot_values(snapshot).size()));
+    if (exit.op->code == ir::OpCode::ObjectCall) region->namespace_room = 3 + 2 * f.namespace_guards.size() + f.instances.size();
     if (exit.op->code != ir::OpCode::Run) continue;
     region->has_runs = true;
     region->out_cells = std::max(region->out_cells, static_cast<uint32_t>(snapshot.frames[0].results.size() + snapshot.frames[0].slots.size()));

@@ -84,6 +84,7 @@ struct Region {
   bool uses_names = false;       // an input or exit has kName slots
   bool any_namespace = false;    // all facts are about the frame's own namespaces: they are looked up in those of the frame that enters
   bool needs_errstate = false;
+  size_t namespace_room = 0;     // 0: it looks into no dictionary
   bool has_runs = false;         // operations that run Python code
   bool not_worthwhile = false;   // they cost more than native code saves
   uint32_t runs = 0;             // since they were judged last

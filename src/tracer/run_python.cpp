@@ -204,6 +204,7 @@ int64_t run_in_frame(RunContext& c, Leaving& l, ExitPlan& plan, PyObject** put, 
   for (const ir::Slot& slot : plan.results) *out++ = reinterpret_cast<int64_t>(slot_object(c.region, c.frame, slot, c.inputs));
   for (size_t k = 0; k < plan.slots.size(); ++k) *out++ = reinterpret_cast<int64_t>(put[k]);
   PyErr_Clear();  // of a look-up
+  note_namespaces(c, l.activation);
   return 1;
 }
 

@@ -31,6 +31,8 @@ class Emit {
   virtual base::Refusal want_text(const Sym& s) = 0;           // a str that came in as a known object is looked into: record anew, with it as text
   // Why a value of kind Object is not known by its type, if it is an array or a scalar of NumPy.
   virtual std::optional<base::Refusal> refuse_object(const Sym& s) = 0;
+  // An object (borrowed) of the kind or type that the current instruction was seen to leave on the stack; null: not seen.
+  virtual PyObject* seen_result() = 0;
 };
 
 enum class BinaryOp : uint8_t { kAdd, kAnd, kFloorDivide, kLshift, kMatmul, kMultiply, kRemainder, kOr, kPower, kRshift, kSubtract, kTrueDivide, kXor };

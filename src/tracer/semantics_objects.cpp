@@ -74,6 +74,7 @@ Result<ValueId> sequence_index(Emit& e, const Sym& sequence, const Sym& index) {
 }
 
 Result<Sym> sequence_item(Emit& e, const Sym& sequence, ValueId index, PyObject* sample) {
+  if (sample == nullptr) sample = e.seen_result();
   if (sample == nullptr) return e.refuse(RefusalReason::kUnsupportedType, "item of a list that was empty or not seen");
   ir::Builder& ir = e.b();
   const bool list = sequence.kind == PyKind::List;
