@@ -308,6 +308,51 @@ int64_t call_MakeTuple(Activation* a, int64_t* cells, int64_t kinds) {
   return make_sequence(a, cells, kinds, &PyTuple_New, [](PyObject* tuple, Py_ssize_t k, PyObject* item) { PyTuple_SET_ITEM(tuple, k, item); });
 }
 
+// ------------------------------------------------------------------------------------------------- sequences
+
+// Keeps the new object; null: it raised.
+int64_t kept_or_left(Activation* a, int64_t* cells, PyObject* made) {
+  if (made == nullptr) {
+    PyErr_Clear();
+    return 0;
+  }
+  cells[0] = keep(a, made);
+  return 1;
+}
+
+PyObject* slice_of(PyObject* s, Py_ssize_t start, Py_ssize_t stop) {
+  const Py_ssize_t size = PyObject_Size(s);
+  const Py_ssize_t count = PySlice_AdjustIndices(size, &start, &stop, 1);
+  if (PyList_CheckExact(s)) return PyList_GetSlice(s, start, start + count);
+  if (count == size) return Py_NewRef(s);  // as all but lists do
+  if (PyTuple_CheckExact(s)) return PyTuple_GetSlice(s, start, start + count);
+  if (PyUnicode_CheckExact(s)) return PyUnicode_Substring(s, start, start + count);
+  return PyBytes_FromStringAndSize(PyBytes_AS_STRING(s) + start, count);
+}
+
+int64_t call_Slice(Activation* a, int64_t* cells, int64_t) {
+  if (!has_room(a)) return 0;
+  return kept_or_left(a, cells, slice_of(at(cells[0]), cells[1], cells[2]));
+}
+
+int64_t call_Concat(Activation* a, int64_t* cells, int64_t) {
+  if (!has_room(a)) return 0;
+  return kept_or_left(a, cells, PySequence_Concat(at(cells[0]), at(cells[1])));
+}
+
+int64_t call_Repeat(Activation* a, int64_t* cells, int64_t) {
+  if (!has_room(a)) return 0;
+  return kept_or_left(a, cells, PySequence_Repeat(at(cells[0]), cells[1]));
+}
+
+int64_t call_Format(Activation* a, int64_t* cells, int64_t kinds) {
+  PyObject* value = has_room(a) ? Values(cells + 1, kinds).next() : nullptr;
+  if (value == nullptr) return 0;
+  PyObject* text = PyNumber_Remainder(at(cells[0]), value);
+  Py_DECREF(value);
+  return kept_or_left(a, cells, text);
+}
+
 // ------------------------------------------------------------------------------------------------- built-in functions
 
 // New reference; null: it raised, or there is no memory.

@@ -211,7 +211,7 @@ void see_top(Runtime& rt, PyCodeObject* code, CodeObservation& seen, int unit) {
   const ir::PyKind kind = classify(top, nullptr);
   if (is_py_number(kind) || is_np_scalar(kind) || kind == ir::PyKind::None_) return seen.saw_top(unit, {kind, nullptr});
   PyTypeObject* type = Py_TYPE(top);
-  const bool container = type == &PyList_Type || type == &PyTuple_Type || type == &PyDict_Type || type == &PySet_Type || type == &PyUnicode_Type;
+  const bool container = type == &PyList_Type || type == &PyTuple_Type || type == &PyDict_Type || type == &PySet_Type || type == &PyUnicode_Type || type == &PyBytes_Type;
   if (container) seen.saw_top(unit, {ir::PyKind::Object, type});
 }
 

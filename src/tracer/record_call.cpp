@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "tracer/recorder.h"
+#include "tracer/semantics_common.h"
 
 namespace hotloop::tracer {
 
@@ -43,7 +44,9 @@ Result<Recorder::Step> Recorder::step_call(State& state, const HlInstr& in) {
     }
     if (names == nullptr || !PyTuple_CheckExact(names)) return refuse(RefusalReason::kUnsupportedArguments, "keywords");
   }
-  int drop = in.arg + 2 + names_item;
+  const bool spread = in.op == HL_CALL_FUNCTION_EX;  // f(*tuple)
+  if (spread && in.arg2 == 1) return refuse(RefusalReason::kUnsupportedArguments, "**keywords");
+  int drop = spread ? 3 : in.arg + 2 + names_item;
   if (static_cast<size_t>(drop) > stack.size()) return refuse(RefusalReason::kObservationLost, "stack");
   Sym x = peek(state, drop), y = peek(state, drop - 1);
   std::vector<Sym> args;
@@ -53,7 +56,12 @@ Result<Recorder::Step> Recorder::step_call(State& state, const HlInstr& in) {
     self = Sym{};
   }
   if (self.kind != PyKind::Unbound) args.push_back(self);
-  for (int k = in.arg; k >= 1; --k) args.push_back(peek(state, k + names_item));
+  if (spread) {
+    auto items = items_of(peek(state, 1));
+    if (!items) return items.refusal();
+    args.insert(args.end(), items->begin(), items->end());
+  }
+  for (int k = spread ? 0 : in.arg; k >= 1; --k) args.push_back(peek(state, k + names_item));
   if (callable.kind == PyKind::Method || callable.kind == PyKind::Object) {
     auto function = unbind_method(callable, &args);
     if (!function) return function.refusal();
@@ -155,10 +163,11 @@ Result<std::vector<Sym>> Recorder::bind_arguments(PyObject* function, const std:
   size_t keywords = names == nullptr ? 0 : static_cast<size_t>(PyTuple_GET_SIZE(names));
   size_t given = args.size() - keywords;
   auto wrong = [&] { return refuse(RefusalReason::kUnsupportedArguments, callable_text(function)); };
-  if (given > positional) return wrong();
+  const bool more = (code->co_flags & CO_VARARGS) != 0;
+  if (given > positional && (!more || args.size() != given)) return wrong();
   std::vector<Sym> values(total);
   std::vector<bool> set(total, false);
-  for (size_t k = 0; k < given; ++k) {
+  for (size_t k = 0; k < std::min(given, positional); ++k) {
     values[k] = args[k];
     set[k] = true;
   }
@@ -185,6 +194,10 @@ Result<std::vector<Sym>> Recorder::bind_arguments(PyObject* function, const std:
       return wrong();
     }
     values[k] = namespace_constant(f->func_kwdefaults, nullptr, name, value);
+  }
+  if (more) {
+    values.push_back(make_tuple(given > positional ? std::vector<Sym>(args.begin() + static_cast<std::ptrdiff_t>(positional), args.end()) : std::vector<Sym>{}));
+    values.back().box = new_box();
   }
   return values;
 }
@@ -246,7 +259,7 @@ Result<const FrameInfo*> Recorder::callee_info(State& state, const HlInstr& in, 
   for (const auto& known : infos_) {
     if (known->path == path && known->function == function && known->function_input == callee.input) return const_cast<const FrameInfo*>(known.get());
   }
-  constexpr int kRefused = CO_VARARGS | CO_VARKEYWORDS | CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR | CO_ITERABLE_COROUTINE;
+  constexpr int kRefused = CO_VARKEYWORDS | CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR | CO_ITERABLE_COROUTINE;
   constexpr int kNeeded = CO_OPTIMIZED | CO_NEWLOCALS;
   if ((code->co_flags & kRefused) != 0 || (code->co_flags & kNeeded) != kNeeded) {
     return refuse(RefusalReason::kUnsupportedCallee, callable_text(function));

@@ -115,6 +115,7 @@ PyObject* Recorder::seen_result() {
   if (top.type == &PyTuple_Type) sample = PyTuple_New(0);
   if (top.type == &PyDict_Type) sample = PyDict_New();
   if (top.type == &PySet_Type) sample = PySet_New(nullptr);
+  if (top.type == &PyBytes_Type) sample = PyBytes_FromStringAndSize(nullptr, 0);
   if (top.type == &PyUnicode_Type) sample = PyUnicode_FromString("");
   if (sample == nullptr) {
     PyErr_Clear();
@@ -156,11 +157,20 @@ bool Recorder::add_value(State& state, CallOperands& call, const Sym& value, boo
   const ValueId pointer = known_pointer(value);
   if (pointer != ir::kNoValue) return add_pointer(pointer);
   if (value.kind == PyKind::Tuple && value.object == nullptr && value.items) {
+    for (const auto& [box, made] : made_here_) {
+      if (box == value.box && box != 0) return add_pointer(made);
+    }
     CallOperands tuple;
     for (const Sym& item : *value.items) {
       if (!add_value(state, tuple, item, true)) return false;
     }
-    return tuple.fits() && add_pointer(emit_call(ObjectCallId::MakeTuple, tuple.cells, tuple.kinds, before()));
+    if (!tuple.fits()) return false;
+    const ValueId object = emit_call(ObjectCallId::MakeTuple, tuple.cells, tuple.kinds, before());
+    if (shared) {
+      adopt_tuple(state, value.box, object);
+      made_here_.emplace_back(value.box, object);
+    }
+    return add_pointer(object);
   }
   if (!is_number(value.kind) && value.kind != PyKind::Char) return false;
   if (shared && value.kind != PyKind::Char && (value.obj != ir::kNoValue || is_copied(state, value, call.taken))) return add_pointer(object_of(state, value));
@@ -332,6 +342,7 @@ Recorder::MaybeStep Recorder::contains_key(State& state, const HlInstr& in) {
 
 // [a, b, c]
 Result<Recorder::Step> Recorder::build_list(State& state, const HlInstr& in) {
+  if (build_spread(state, in)) return Step::kNext;
   CallOperands call;
   call.taken = static_cast<size_t>(in.arg);
   PyObject* sample = PyList_New(0);
@@ -443,6 +454,7 @@ Recorder::MaybeStep Recorder::call_object(State& state, const HlInstr& in, PyObj
     return call_leaf(state, in, ObjectCallId::CallLeaf, builder_.object(object(callable)), guarded, 0, ir::kNoValue, drop);
   }
   if (PyCFunction_CheckExact(callable) && is_len(callable) && args.size() == 1) return call_len(state, args[0], drop);
+  if (auto done = call_conversion(state, in, callable, args, drop)) return done;
   return call_draw(state, in, callable, args, drop);
 }
 

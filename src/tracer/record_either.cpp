@@ -63,7 +63,12 @@ int looks_into(const HlInstr& in) {
     case HL_IS:
     case HL_CONTAINS:
     case HL_SUBSCR: return 2;
-    case HL_STORE_SUBSCR: return 3;
+    case HL_DELETE_SUBSCR: return 2;
+    case HL_STORE_SUBSCR:
+    case HL_BINARY_SLICE:
+    case HL_CALL_FUNCTION_EX: return 3;
+    case HL_BUILD_LIST: return in.arg;
+    case HL_LIST_APPEND:
     case HL_UNARY_NEGATIVE:
     case HL_UNARY_POSITIVE:
     case HL_UNARY_INVERT:

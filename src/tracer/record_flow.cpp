@@ -134,6 +134,7 @@ Result<bool> Recorder::check_latch(State& state, LoopContext& loop) {
     Sym& came = at(state, ref);
     const Sym& had = at(head, ref);
     if (same_sym(came, had)) continue;
+    if (had.kind == PyKind::TupleObject) make_tuple_object(state, ref, snapshot_at_place(state, latch));
     bool carried = std::find(loop.carried.begin(), loop.carried.end(), ref) != loop.carried.end();
     if (!carried) {
       if (is_untouched(had) && same_sym(came, resolve(ref, had))) continue;

@@ -79,7 +79,8 @@ Result<Recorder::Step> Recorder::step(State& state, const HlInstr& in) {
     case HL_LOAD_ATTR: done = load_attribute(state, in); break;
     case HL_STORE_ATTR: done = store_attribute(state, in); break;
     case HL_CALL:
-    case HL_CALL_KW: done = step_call(state, in); break;
+    case HL_CALL_KW:
+    case HL_CALL_FUNCTION_EX: done = step_call(state, in); break;
     case HL_BUILD_TUPLE:
     case HL_UNPACK_SEQUENCE:
     case HL_SUBSCR:
@@ -88,6 +89,7 @@ Result<Recorder::Step> Recorder::step(State& state, const HlInstr& in) {
     case HL_BUILD_LIST:
     case HL_LIST_APPEND:
     case HL_DELETE_SUBSCR:
+    case HL_BINARY_SLICE:
     case HL_GET_ITER: done = step_container(state, in); break;
     case HL_BINARY:
     case HL_UNARY_NEGATIVE:
@@ -205,6 +207,7 @@ Result<Recorder::Step> Recorder::step_operator(State& state, const HlInstr& in) 
   int taken = 1;
   switch (in.op) {
     case HL_BINARY:
+      if (auto done = object_operator(state, in)) return std::move(*done);
       r = binary_operation(state, static_cast<BinaryOp>(in.arg), peek(state, 2), top);
       taken = 2;
       break;
@@ -254,18 +257,20 @@ Result<Recorder::Step> Recorder::step_container(State& state, const HlInstr& in)
         for (size_t k = items.size(); k-- > 0;) push(state, items[k]);
         return Step::kNext;
       }
+      if (s.kind == PyKind::Array || s.kind == PyKind::Row) return unpack_elements(state, in, s);
       if (s.kind != PyKind::Tuple) return refuse(RefusalReason::kUnsupportedType, "unpacking of " + kind_text(s));
       if (s.items->size() != static_cast<size_t>(in.arg)) return leave_here(ExitReason::Unsupported);
       pop(state);
       for (size_t k = s.items->size(); k-- > 0;) push(state, (*s.items)[k]);
       return Step::kNext;
     }
+    case HL_BINARY_SLICE: return slice(state, in);
     case HL_BUILD_LIST: return build_list(state, in);
     case HL_LIST_APPEND: return append_item(state, in);
     case HL_DELETE_SUBSCR: return delete_item(state, in);
     case HL_SUBSCR: {
       if (object_type(peek(state, 2)) == &PyDict_Type) return load_key(state, in);
-      auto r = subscript(*this, peek(state, 2), peek(state, 1));
+      auto r = subscript(*this, indexable(state, peek(state, 2), peek(state, 1)), peek(state, 1));
       if (!r) return r.refusal();
       pop_push(state, 2, *r);
       return Step::kNext;

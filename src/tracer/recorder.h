@@ -177,6 +177,22 @@ class Recorder final : public Emit {
   MaybeStep call_len(State& state, const Sym& container, int drop);
   MaybeStep call_draw(State& state, const HlInstr& in, PyObject* callable, const std::vector<Sym>& args, int drop);
 
+  // record_leaf.cpp
+  Result<Step> unpack_elements(State& state, const HlInstr& in, const Sym& row);
+  Result<std::vector<Sym>> items_of(const Sym& tuple);
+  Sym indexable(State& state, const Sym& tuple, const Sym& index);
+  void make_tuple_object(State& state, const VarRef& ref, ir::SnapshotId before);
+  ValueId tuple_pointer(State& state, const Sym& s);
+  bool is_copied_twice(const State& state, const Sym& value) const;
+  bool is_tuple_form(const State& state, const Sym& s) const;
+  void adopt_tuple(State& state, uint32_t box, ValueId object);
+  bool build_spread(State& state, const HlInstr& in);
+  Result<Step> slice(State& state, const HlInstr& in);
+  bool grows(const State& state, const HlInstr& in, const Sym& s) const;
+  MaybeStep object_operator(State& state, const HlInstr& in);
+  MaybeStep call_isinstance(State& state, const std::vector<Sym>& args, int drop);
+  MaybeStep call_conversion(State& state, const HlInstr& in, PyObject* callable, const std::vector<Sym>& args, int drop);
+
   // record_run.cpp
   struct RunPlan;
   std::optional<Step> run_here(State& state, const HlInstr& in, const base::Refusal& why);

@@ -4,6 +4,7 @@
 #include "tracer/semantics_text.h"
 #include "tracer/semantics_wide.h"
 
+#include <algorithm>
 #include <string>
 
 namespace hotloop::tracer {
@@ -188,6 +189,29 @@ Result<Sym> subscript(Emit& e, const Sym& container, const Sym& index) {
   return element_or_row(e, *view, *indices);
 }
 
+namespace {
+
+// a[i] = (x, y, z): NumPy makes a float64 array of floats, and copies it.
+bool is_row_of_floats(const Sym& value) {
+  return value.kind == PyKind::Tuple && value.items && value.items->size() <= 8 && value.items->size() > 1 &&
+         std::all_of(value.items->begin(), value.items->end(), [](const Sym& item) { return item.kind == PyKind::Float; });
+}
+
+Result<bool> store_row(Emit& e, const View& view, std::vector<ValueId> indices, const Sym& value) {
+  const auto count = static_cast<int64_t>(value.items->size());
+  ir::Builder& ir = e.b();
+  const ValueId length = ir.arr_dim(view.array.v[0], static_cast<int>(indices.size()));
+  ir.guard(ir.binary(OpCode::Eq, Type::I64, length, ir.const_i64(count)), ExitReason::TypeChange, e.before());
+  indices.push_back(ir::kNoValue);
+  for (int64_t k = 0; k < count; ++k) {
+    indices.back() = ir.const_i64(k);
+    ir.astore(view.array.array_type, view.array.v[0], (*value.items)[static_cast<size_t>(k)].v[0], indices, 0);
+  }
+  return true;
+}
+
+}  // namespace
+
 Result<bool> store_subscript(Emit& e, const Sym& container, const Sym& index, const Sym& value) {
   auto view = view_of(e, container);
   if (!view) return unsupported(e, "store", container, value);
@@ -195,6 +219,7 @@ Result<bool> store_subscript(Emit& e, const Sym& container, const Sym& index, co
   if (!type.writable) return e.refuse(RefusalReason::kReadOnlyArray, "");
   auto indices = element_indices(e, *view, index);
   if (!indices) return indices.refusal();
+  if (indices->size() + 1 == type.strides.size() && is_row_of_floats(value) && type.elem == PyKind::NpFloat64) return store_row(e, *view, *indices, value);
   if (indices->size() < type.strides.size()) return e.refuse(RefusalReason::kUnsupportedIndex, "store into a row as a whole");
   auto v = store_value(e, value, type.elem);
   if (!v) return v.refusal();

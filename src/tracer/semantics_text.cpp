@@ -77,11 +77,17 @@ Result<ValueId> equals_member(Emit& e, const Sym& x, PyObject* member, bool* pos
 
 }  // namespace
 
-// An object that was an ASCII str while recording, as one from here on.
+// An object that was an ASCII str, or bytes, while recording, as one from here on.
 std::optional<Sym> as_text(Emit& e, const Sym& s) {
-  if (s.kind != PyKind::Object || s.sample == nullptr || s.input != ir::kNone || !ascii(s.sample)) return std::nullopt;
+  if (s.kind != PyKind::Object || s.sample == nullptr || s.input != ir::kNone) return std::nullopt;
   ir::Builder& ir = e.b();
   Sym text;
+  if (PyBytes_CheckExact(s.sample)) {
+    text.kind = PyKind::Bytes;
+    text.v[0] = ir.as_type(s.v[0], e.object(reinterpret_cast<PyObject*>(&PyBytes_Type)), e.before());
+    return text;
+  }
+  if (!ascii(s.sample)) return std::nullopt;
   text.kind = PyKind::Str;
   text.v[0] = ir.as_type(s.v[0], e.object(reinterpret_cast<PyObject*>(&PyUnicode_Type)), e.before());
   ValueId mask = ir.const_bits(Type::U32, ascii_state());

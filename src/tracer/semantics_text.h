@@ -6,7 +6,7 @@
 
 namespace hotloop::tracer {
 
-std::optional<Sym> as_text(Emit& e, const Sym& s);  // an item of a list that was an ASCII str while recording: guarded to be one
+std::optional<Sym> as_text(Emit& e, const Sym& s);  // an object that was an ASCII str, or bytes, while recording: guarded to be one
 bool is_text(const Sym& s);  // str or bytes, known or not
 Result<ValueId> text_length(Emit& e, const Sym& text);
 Result<Sym> text_item(Emit& e, const Sym& text, ValueId position);  // position in [0, len)

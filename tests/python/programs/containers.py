@@ -635,3 +635,202 @@ def case_draws_of_many():
     for i in range(N):
         s += rng.normal(0.0, 1.0, 2).sum() + rng.random(3)[0] + rng.uniform(0.0, 1.0, size=2)[1]
     return s
+
+
+def forward(t, y, *args):
+    return tuple(v + t for v in y) if args == () else (y[0] + args[0], y[1] * args[1])
+
+
+def lorenz(t, s, sigma, rho, beta):
+    x, y, z = s
+    return sigma * (y - x), x * (rho - z) - y, x * y - beta * z
+
+
+def euler(f, y, t, h, *args):
+    k = f(t, y, *args)
+    m = f(t + h, [y[i] + h * k[i] for i in range(len(y))], *args)
+    out = []
+    for i in range(len(y)):
+        out.append(y[i] + h / 2 * (k[i] + m[i]))
+    return out
+
+
+def case_functions_with_more_arguments():
+    state = (1.0, 1.0, 1.0)
+    track = np.zeros((N, 3))
+    for step in range(N):
+        state = euler(lorenz, state, step * 0.01, 0.01, 10, 28, 8 / 3)
+        track[step] = state
+    return state, track.tolist()
+
+
+def case_spread_calls():
+    y = (1.0, 2.0)
+    more = (0.5, 1.001)
+    s = 0.0
+    for i in range(N):
+        y = forward(i, y, *more)
+        s += max(*y)
+    return y, s
+
+
+def case_tuple_or_new_tuple():
+    def step(state, i):
+        a, b = state
+        if i % 3 == 0:
+            return (a + 0.5, b * 0.5 + 1.0), True
+        return state, False
+
+    state = (0.0, 1.0)
+    out = []
+    taken = 0
+    for i in range(N):
+        state, new = step(state, i)
+        taken += new
+        if i % 7 == 0:
+            out.append(state)
+    return state, taken, out, out[-1] is state
+
+
+def case_rows_of_floats():
+    a = np.zeros((5, 3))
+    b = np.zeros((5, 2), dtype=np.float32)
+    bad = 0
+    for i in range(N):
+        a[i % 5] = (i * 0.5, 1.0 / (i + 1), i - 0.25)
+        b[i % 5] = (i * 0.1, i * 0.3)
+        if i == N - 3:
+            try:
+                a[0] = (1.0, 2.0)
+            except ValueError as e:
+                bad = str(e)
+    return a.tolist(), b.tolist(), bad
+
+
+def case_unpacked_rows():
+    points = np.arange(3.0 * N).reshape(N, 3) * 0.5
+    s = 0.0
+    for x, y, z in points:
+        s += x * y - z
+    for k, (x, y, z) in enumerate(points):
+        s += k * z - y
+    try:
+        for x, y in points:
+            s += x
+    except ValueError as e:
+        return s, str(e), x, type(z)
+    return s
+
+
+def case_slices():
+    a = list(range(N))
+    t = tuple(a)
+    text = "abcdefghij" * N
+    raw = text.encode()
+    out = []
+    total = 0
+    for i in range(N):
+        total += len(a[i:i + 3]) + len(t[-3:]) + len(text[i:]) + len(raw[:i])
+        total += sum(a[2:5]) + len(a[:]) + raw[i:i + 2][0]
+        out.append(text[i:i + 2])
+        out.append(t[i:] is t)
+    return total, out, a[1:] is a
+
+
+def case_constant_slices():
+    s = 0
+    for i in range(N):
+        for level in (0, 85, 170, 255)[1:]:
+            s += level * i
+    return s
+
+
+def case_joined_and_repeated():
+    out = []
+    for i in range(N):
+        a = [i] * 3
+        b = a + [1, 2]
+        c = (i, 2) + (3,)
+        s = "x" * (i % 4) + "y"
+        out.append((a, b, c, s, len(b)))
+    return out
+
+
+def case_growing_text():
+    s = ""
+    for i in range(N):
+        s += "ab"
+        if i % 2:
+            s = s + "c"
+    return s
+
+
+def case_formatting():
+    out = []
+    for i in range(N):
+        x = i * 0.37
+        out.append("%.2f" % x)
+        out.append("%d:%s" % (i, x))
+        out.append(b"key%d" % i)
+    return out
+
+
+def case_conversions():
+    texts = ["1.5", "2", "-3e2", "nan"] * N
+    s = 0.0
+    out = []
+    for i in range(N):
+        s += float(texts[i % 3]) + int("12") + int(texts[1])
+        out.append(str(i))
+        out.append(repr(s))
+        out.append(str(i * 0.5))
+        out.append(list((i, s)))
+        out.append(tuple([i, s]))
+    return s, out
+
+
+def case_conversion_fails_at_times():
+    texts = ["1.5", "x", "2.5", "", "7"] * N
+    read = 0.0
+    bad = {}
+    i = 0
+    while i < N:
+        try:
+            v = float(texts[i])
+        except ValueError:
+            bad[texts[i]] = bad.get(texts[i], 0) + 1
+            i += 1
+            continue
+        read += v
+        i += 1
+    return read, bad
+
+
+class Meters(float):
+    pass
+
+
+def case_isinstance():
+    items = [1, 2.5, "x", None, (1, 2), [3], True, np.float64(2.0), Meters(3.0)] * N
+    out = []
+    n = 0
+    for i in range(N):
+        x = i * 0.5
+        if isinstance(x, float) and not isinstance(i, (float, str)):
+            n += 1
+        out.append(isinstance(items[i], (int, float)))
+        out.append(isinstance(items[i], str))
+    return n, out
+
+
+def case_stored_tuples_stay_one_object():
+    out, d = [], {}
+    same = 0
+    for i in range(N):
+        t = (i * 0.5, i)
+        out.append(t)
+        d["t"] = t
+        pair = [t, (t, t)]
+        same += (out[-1] is t) + (d["t"] is t) + (pair[0] is t) + (pair[1][0] is pair[1][1])
+        same += out[-1][0] is t[0]
+    return same, t is out[-1], pair
