@@ -249,6 +249,8 @@ typedef enum HlIterKind {
   HL_ITER_MAP /* these three draw from other iterators */
 } HlIterKind;
 HlIterKind hl_iter_kind(PyObject* it);
+/* Iterators over dictionaries and their views: 1 if the next step gives an item, 0 if it ends or raises, or if it is none. */
+int hl_dict_iter_has_next(PyObject* it);
 int hl_iter_is_forward(HlIterKind kind); /* counts up through a sequence */
 Py_ssize_t hl_iter_left(PyObject* it);   /* items left of a range, list, tuple, str or bytes; -1: not known */
 int hl_range_iter_read(PyObject* it, long* start, long* step,

@@ -71,6 +71,7 @@ struct ObjectFunctions {
   int64_t (*list_append)(void* list, void* item, int64_t flags) = nullptr;                                   // as list_append; 0: leave
   const void* float_type = nullptr;
   int64_t (*run)(Activation* activation, int64_t exit_id) = nullptr;  // as run; 0: has left; else out holds the objects of the snapshot's slots
+  void* (*next_item)(Activation* activation, void* iterator, int64_t flags) = nullptr;  // as next_item
   int64_t (*array_matches)(void* object, const void* array_type) = nullptr;                                  // as as_array
 };
 

@@ -154,6 +154,11 @@ void Builder::list_append(ValueId list, ValueId item, bool takes_over, SnapshotI
 }
 
 void Builder::run(SnapshotId snapshot) { append(OpCode::Run, Type::None, {})->snapshot = snapshot; }
+ValueId Builder::next_item(ValueId iterator, bool unpacked) {
+  const ValueId v = unary(OpCode::NextItem, Type::None, iterator);
+  block_->ops.back()->imm = unpacked ? 1 : 0;
+  return v;
+}
 ValueId Builder::made(size_t slot) {
   Op* op = append(OpCode::Made, Type::None, {});
   op->imm = static_cast<int64_t>(slot);

@@ -40,6 +40,7 @@ Attribute attribute_of(OpCode code) {
     case OpCode::Box: return Attribute::kPyKind;
     case OpCode::Unbox:
     case OpCode::Made:
+    case OpCode::NextItem:
     case OpCode::ListSet:
     case OpCode::ListAppend: return Attribute::kNumber;
     case OpCode::Load:

@@ -41,7 +41,9 @@ void* box_float(double value) { return no_error(PyFloat_FromDouble(value)); }
 void* box_int(int64_t value) { return no_error(PyLong_FromLongLong(value)); }
 int64_t closed(void* object) { return is_closed(object_of(object)); }
 
-int64_t room(ir::Activation* activation) {
+}  // namespace
+
+int64_t make_room(ir::Activation* activation) {
   if (activation->keep_begin != nullptr) return 0;
   void** buffer = std::exchange(spare_buffer, nullptr);
   if (buffer == nullptr) buffer = static_cast<void**>(PyMem_RawMalloc(sizeof(void*) * kMaxKept));
@@ -50,6 +52,8 @@ int64_t room(ir::Activation* activation) {
   activation->keep_end = buffer + kMaxKept;
   return 1;
 }
+
+namespace {
 
 void list_set(ir::Activation* activation, void* list, int64_t index, void* item, int64_t flags) {
   if ((flags & 1) == 0) Py_INCREF(object_of(item));
@@ -122,7 +126,7 @@ ir::ObjectFunctions object_functions() {
   functions.box_float = &box_float;
   functions.box_int = &box_int;
   functions.closed = &closed;
-  functions.room = &room;
+  functions.room = &make_room;
   functions.list_set = &list_set;
   functions.list_put = &list_put;
   functions.list_append = &list_append;

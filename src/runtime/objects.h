@@ -11,6 +11,9 @@ namespace hotloop::runtime {
 
 ir::ObjectFunctions object_functions();
 
+// Makes room in the activation for objects that are kept until the exit; 0: there is none.
+int64_t make_room(ir::Activation* activation);
+
 // May the object be dropped without running Python code? Numbers, bool, None, str, bytes, NumPy scalars, arrays that own plain data.
 bool is_closed(PyObject* object);
 

@@ -38,7 +38,14 @@ void rebuild_stack(Leaving& l, const PlanFrame& frame, PyObject** scratch);
 void drop_old_values(Leaving& l);  // and what native code has kept; may run Python
 // What the callback returns: when an exception is set that was raised at `unit`; when the frame goes on at `unit`, after pending work.
 PyObject* deliver(Leaving& l, int unit);
+bool raise_error_of_iterator(Leaving& l);  // what next_item has met, if anything
 PyObject* go_on_at(Leaving& l, int unit);
+
+// An iterator that next_item has looked at, and what it found.
+struct PlainIterator {
+  PyObject* it = nullptr;
+  uint32_t how = 0;
+};
 
 // One entry into a region, for what native code calls in the middle (Activation::context).
 struct RunContext {
@@ -52,6 +59,11 @@ struct RunContext {
   bool has_headers = false;
   uint64_t resumed_at = 0;          // time stamp: when native code went on
   uint64_t performed_cycles = 0;    // of the last run: what its instructions took
+  PlainIterator plain[4] = {};          // those that next_item may ask until the next run
+  uint32_t plain_count = 0;
+  // What next_item has found out by asking, which must not be asked again: the FOR_ITER behind it takes it from here.
+  bool has_ended = false;           // the iterator has none left
+  PyObject* error = nullptr;        // it has raised this; owned
 };
 
 // The `run` operation (ObjectFunctions::run).

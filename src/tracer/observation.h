@@ -9,13 +9,26 @@
 #include <Python.h>
 
 #include <cstddef>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "ir/ir.h"
 
 namespace hotloop::tracer {
+
+// An iterator that FOR_ITER was about to ask.
+struct SeenIterator {
+  std::string type;    // its name
+  bool plain = false;  // next_item can ask it (next_item.h)
+};
+// What kinds of numbers and constants an item had, or the items of the tuple that it was. Str stands for any exact str.
+struct SeenItem {
+  bool tuple = false;
+  std::vector<ir::PyKind> kinds;
+};
 
 class CodeObservation {
  public:
@@ -37,6 +50,8 @@ class CodeObservation {
     }
     no_trips_.insert(other.no_trips_.begin(), other.no_trips_.end());
     for (const auto& [unit, kind] : other.tops_) tops_.insert_or_assign(unit, kind);
+    for (const auto& [unit, it] : other.iterators_) iterators_.insert_or_assign(unit, it);
+    for (const auto& [unit, item] : other.items_) items_.insert_or_assign(unit, item);
   }
 
   // What kind of number or constant was on top of the stack before the instruction at op_unit `unit`; Object: something else, or not seen.
@@ -44,6 +59,18 @@ class CodeObservation {
   ir::PyKind top(int unit) const {
     auto seen = tops_.find(unit);
     return seen == tops_.end() ? ir::PyKind::Object : seen->second;
+  }
+
+  // By op_unit: the iterator of a FOR_ITER, and what was on top of the stack where it goes on. Null: not seen, or something else.
+  void saw_iterator(int unit, SeenIterator it) { iterators_.insert_or_assign(unit, std::move(it)); }
+  void saw_item(int unit, SeenItem item) { items_.insert_or_assign(unit, std::move(item)); }
+  const SeenIterator* iterator(int unit) const {
+    auto seen = iterators_.find(unit);
+    return seen == iterators_.end() ? nullptr : &seen->second;
+  }
+  const SeenItem* item(int unit) const {
+    auto seen = items_.find(unit);
+    return seen == items_.end() ? nullptr : &seen->second;
   }
 
   // The counted loop whose FOR_ITER (op_unit) this is has been seen to run no trip at all, often enough that this must stay in native code.
@@ -54,6 +81,8 @@ class CodeObservation {
   std::vector<bool> hit_;
   std::unordered_set<int> no_trips_;
   std::unordered_map<int, ir::PyKind> tops_;
+  std::unordered_map<int, SeenIterator> iterators_;
+  std::unordered_map<int, SeenItem> items_;
 };
 
 struct Observations {

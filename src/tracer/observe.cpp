@@ -7,6 +7,7 @@
 #include <ctime>
 
 #include "base/log.h"
+#include "tracer/next_item.h"
 #include "tracer/runtime.h"
 #include "tracer/semantics.h"
 
@@ -200,8 +201,25 @@ bool is_about_monitoring(PyCodeObject* code, const HlInstr& in) {
   return PyUnicode_CompareWithASCIIString(name, "set_events") == 0 || PyUnicode_CompareWithASCIIString(name, "set_local_events") == 0;
 }
 
+// What the item of an iterator consists of, if of nothing but numbers, None and str.
+void see_item(CodeObservation& seen, int unit, PyObject* top) {
+  constexpr Py_ssize_t kMaxItems = 12;
+  SeenItem item;
+  item.tuple = PyTuple_CheckExact(top) != 0;
+  const Py_ssize_t count = item.tuple ? PyTuple_GET_SIZE(top) : 1;
+  if (count > kMaxItems) return;
+  for (Py_ssize_t k = 0; k < count; ++k) {
+    PyObject* part = item.tuple ? PyTuple_GET_ITEM(top, k) : top;
+    const ir::PyKind kind = PyUnicode_CheckExact(part) ? ir::PyKind::Str : classify(part, nullptr);
+    if (kind != ir::PyKind::Str && kind != ir::PyKind::None_ && !is_py_number(kind) && !is_np_scalar(kind)) return;
+    item.kinds.push_back(kind);
+  }
+  seen.saw_item(unit, std::move(item));
+}
+
 // The kind of what the last instruction has left on the stack: results of what is left to the interpreter are taken for that (record_run.cpp).
-void see_top(Runtime& rt, PyCodeObject* code, CodeObservation& seen, int unit) {
+void see_top(Runtime& rt, PyCodeObject* code, CodeObservation& seen, const HlInstr& in) {
+  const int unit = in.op_unit;
   const CodeInfo* info = find_code(rt, code);
   HlFrame* frame = hl_current_frame(rt.session.thread);
   if (info == nullptr || frame == nullptr || hl_frame_code(frame) != code) return;
@@ -210,6 +228,8 @@ void see_top(Runtime& rt, PyCodeObject* code, CodeObservation& seen, int unit) {
   if (top == nullptr) return;
   const ir::PyKind kind = classify(top, nullptr);
   if (is_py_number(kind) || is_np_scalar(kind) || kind == ir::PyKind::None_) seen.saw_top(unit, kind);
+  see_item(seen, unit, top);
+  if (in.op == HL_FOR_ITER) seen.saw_iterator(unit, {Py_TYPE(top)->tp_name, is_plain_iterator(top)});
 }
 
 }  // namespace
@@ -233,7 +253,7 @@ PyObject* on_instruction(PyObject*, PyObject* const* args, Py_ssize_t count) {
     return Py_NewRef(Py_None);
   }
   seen->second.mark(in.op_unit);
-  see_top(rt, code, seen->second, in.op_unit);
+  see_top(rt, code, seen->second, in);
   return disable_event(rt);
 }
 

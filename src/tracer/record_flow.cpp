@@ -234,6 +234,7 @@ Result<Ways> Recorder::end_block(State state, const HlInstr& in, int block) {
     case HL_POP_JUMP_IF_FALSE:
     case HL_POP_JUMP_IF_NONE:
     case HL_POP_JUMP_IF_NOT_NONE: return end_conditional(std::move(state), in, block);
+    case HL_FOR_ITER: return ask_iterator(std::move(state), in, block);
     default: {
       auto done = unsupported(in);
       if (!done) return done.refusal();

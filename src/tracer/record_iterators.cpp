@@ -65,6 +65,11 @@ std::string with_advice(const char* type) {
   return text;
 }
 
+// Is the loop at whose header FOR_ITER is one that counts, on an iterator that native code walks over itself?
+bool Recorder::is_counted(const State& state, const HlInstr& in) const {
+  return in.op == HL_FOR_ITER && !state.top().stack.empty() && !is_untouched(state.top().stack.back()) && ir::is_iterator(state.top().stack.back().kind);
+}
+
 // The constant behind a value, wherever in the region it stands.
 std::optional<int64_t> Recorder::known_number(ValueId v) {
   auto near = constant(v);

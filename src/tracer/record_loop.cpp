@@ -72,8 +72,7 @@ Result<Ways> Recorder::emit_loop(State state, int header, int peels) {
     loop.copies = copies.assumed;
     loops_.push_back(&loop);
     arms_ = 0;
-    bool counted = first_instr(info, header).op == HL_FOR_ITER;
-    auto ways = counted ? build_for(state, loop) : build_while(state, loop);
+    auto ways = is_counted(state, first_instr(info, header)) ? build_for(state, loop) : build_while(state, loop);
     loops_.pop_back();
     arms_ = arms;
     if (ways ? !learn_copies(state, loop, &copies) : abandoned_ != &loop) {
@@ -431,7 +430,7 @@ Result<Ways> Recorder::peel(State state, int header, int peels) {
   current_info_ = &info;
   current_op_unit_ = in.op_unit;
   builder_.set_line(line_here());
-  if (in.op != HL_FOR_ITER) return first_trip(std::move(state), header, peels, nullptr);
+  if (!is_counted(state, in)) return first_trip(std::move(state), header, peels, nullptr);
   ir::SnapshotId before = snapshot_at(state, in.unit);
   auto bounds = course(state, before);
   if (!bounds) return bounds.refusal();
@@ -479,7 +478,7 @@ Result<Ways> Recorder::first_trip(State state, int header, int peels, const Cour
   const HlInstr& in = first_instr(info, header);
   loops_.push_back(&loop);
   Result<Ways> ways = Ways{};
-  if (in.op == HL_FOR_ITER) {
+  if (course != nullptr) {
     Sym iterator = state.top().stack.back();
     State here = state;
     begin_trip(here, in.unit);

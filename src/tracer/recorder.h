@@ -53,6 +53,8 @@ class Recorder final : public Emit {
 
   // A name was stored that this recording took for constant: it must be begun again, knowing that.
   bool wants_restart() const { return wants_restart_; }
+  // The iterator of the loop at whose header the region is entered is no more than an object, which FOR_ITER's run asks.
+  void take_any_iterator(bool any) { any_iterator_ = any; }
   std::set<std::string>& stored_names() { return stored_names_; }
   std::set<std::pair<int, uint32_t>>& text_slots() { return text_slots_; }
   std::set<std::pair<int, uint32_t>>& u64_slots() { return u64_slots_; }
@@ -140,6 +142,11 @@ class Recorder final : public Emit {
   // record_run.cpp
   struct RunPlan;
   std::optional<Step> run_here(State& state, const HlInstr& in, const base::Refusal& why);
+  bool prepare_run(State& state, const HlInstr& in, const base::Refusal& why, RunPlan* plan);
+  std::vector<ValueId> emit_run(State& state, const HlInstr& in, const RunPlan& plan);
+  Result<Ways> run_for_iter(State state, const HlInstr& in, int block, bool to_end);
+  Result<Ways> follow_run(State state, const RunPlan& plan, int block, const HlInstr& in);
+  bool is_body_of(const FrameInfo& info, const HlInstr& in) const;
   bool plan_one(RunPlan& plan, const State& state, const HlInstr& in) const;
   bool plan_run(const State& state, const HlInstr& in, RunPlan* plan) const;
   bool place_unknowns(RunPlan& plan);
@@ -155,6 +162,11 @@ class Recorder final : public Emit {
   void note_made(State& state, const ir::FrameState& frame, const RunPlan& plan);
   void adopt(Sym& s, ValueId object);
   void complete_snapshots();
+
+  // record_next_item.cpp
+  Result<Ways> ask_iterator(State state, const HlInstr& in, int block);
+  Sym as_seen(ValueId item, const SeenItem& seen);
+  PyObject* sample_of(PyKind kind);
 
   // record_flow.cpp
   Result<Ways> run_from(State state, int block);
@@ -234,6 +246,7 @@ class Recorder final : public Emit {
     std::vector<std::pair<ValueId, int64_t>> guards;
     std::vector<std::pair<ValueId, bool>> signs;  // steps of any size: whether they are positive
   };
+  bool is_counted(const State& state, const HlInstr& in) const;
   Result<Course> course(const State& state, ir::SnapshotId before);
   Result<void> collect_positions(const Sym& iterator, std::vector<Position>* out, Course* course);
   void guard_lists(const Course& course, ValueId i, ir::SnapshotId before);
@@ -259,6 +272,7 @@ class Recorder final : public Emit {
   Result<Sym> make_enumerate(const std::vector<Sym>& args);
   Result<Sym> make_reversed(const Sym& s);
   Result<void> entry_iterator(State& state);
+  Result<void> entry_any_iterator(State& state, PyObject* it);
   Result<Sym> entry_part(PyObject* it, uint32_t path, uint32_t depth, EntryPositions* positions);
   Result<Sym> entry_range(PyObject* it, uint32_t path, bool top, EntryPositions* positions);
   Result<ValueId> entry_position(uint32_t path, Py_ssize_t value, bool up, EntryPositions* positions);
@@ -378,6 +392,7 @@ class Recorder final : public Emit {
   std::set<std::pair<int, uint32_t>> text_slots_;  // slots whose str is looked into
   std::set<std::pair<int, uint32_t>> u64_slots_;   // slots of ints that grow beyond 63 bits
   bool wants_restart_ = false;
+  bool any_iterator_ = false;
   std::set<int> run_units_;                    // where instructions are left to the interpreter's C functions
   std::set<const HlInstr*> native_;            // instructions that were translated
   int run_end_ = -1;                           // the instruction in progress was the first of such, up to this unit

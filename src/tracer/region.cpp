@@ -400,7 +400,8 @@ bool unbox_input(Region& region, const ir::Input& input, HlFrame* frame, int64_t
       return runtime::array_matches(value, region.array_checks[input.array_type], exact_strides);
     case ir::PyKind::Object:
       cells[0] = reinterpret_cast<int64_t>(value);
-      return value != nullptr && object_fits(region, input, value);
+      if (value == nullptr || (input.object != ir::kNone && reinterpret_cast<PyObject*>(Py_TYPE(value)) != object_at(region, input.object))) return false;
+      return object_fits(region, input, value);
     case ir::PyKind::List: cells[0] = reinterpret_cast<int64_t>(value); return value != nullptr && Py_TYPE(value) == &PyList_Type;
     case ir::PyKind::TupleObject: cells[0] = reinterpret_cast<int64_t>(value); return value != nullptr && Py_TYPE(value) == &PyTuple_Type;
     case ir::PyKind::Const: return value != nullptr && value == object_at(region, input.object);
