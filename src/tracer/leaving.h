@@ -44,6 +44,7 @@ PyObject* go_on_at(Leaving& l, int unit);
 // An iterator that next_item has looked at, and what it found.
 struct PlainIterator {
   PyObject* it = nullptr;
+  PyObject* inner = nullptr;  // what is asked in its place, or null
   uint32_t how = 0;
 };
 

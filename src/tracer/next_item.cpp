@@ -26,6 +26,8 @@ enum class How : uint8_t {
   kMade,     // makes its items of numbers, or of what it holds until it goes
   kThrough,  // asks other iterators
   kChain,    // asks other iterators, which it makes itself
+  kIndices,    // np.ndindex: asks what is in its attribute
+  kEnumerated, // np.ndenumerate: likewise, a flat iterator, and for its coordinates
 };
 
 struct Row {
@@ -74,6 +76,51 @@ How how_of(PyTypeObject* type) {
     if (std::strcmp(row.name, type->tp_name) == 0) return row.how;
   }
   return How::kOther;
+}
+
+// What np.ndindex and np.ndenumerate do, which are Python classes, is known by their code.
+struct PythonClass {
+  const char* name;
+  const char* names[4];  // co_names of __next__
+  const char* attribute; // where the iterator is
+  How how;
+};
+constexpr PythonClass kClasses[] = {{"ndindex", {"next", "_iter"}, "_iter", How::kIndices}, {"ndenumerate", {"iter", "coords", "next"}, "iter", How::kEnumerated}};
+
+PyObject* interned(const char* text) {
+  PyObject* name = PyUnicode_InternFromString(text);
+  if (name == nullptr) PyErr_Clear();
+  return name;
+}
+
+// Is its __next__ the one that NumPy has?
+bool is_numpys(PyTypeObject* type, const PythonClass& known) {
+  static PyObject* const next = interned("__next__");
+  PyObject* function = next != nullptr ? hl_type_lookup(type, next) : nullptr;
+  if (function == nullptr || !PyFunction_Check(function)) return false;
+  auto* code = reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(function));
+  const char* file = PyUnicode_AsUTF8(code->co_filename);
+  if (file == nullptr) PyErr_Clear();
+  if (file == nullptr || std::strstr(file, "numpy/lib/_index_tricks_impl.py") == nullptr) return false;
+  for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(code->co_names); ++k) {
+    if (k >= 4 || known.names[k] == nullptr || PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(code->co_names, k), known.names[k]) != 0) return false;
+  }
+  return true;
+}
+
+// The iterator behind np.ndindex and np.ndenumerate, borrowed; null: it is none of them.
+PyObject* inner_of(PyObject* it, How* how) {
+  PyTypeObject* type = Py_TYPE(it);
+  for (const PythonClass& known : kClasses) {
+    if ((type->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0 || std::strcmp(type->tp_name, known.name) != 0 || !is_numpys(type, known)) continue;
+    PyObject *name = interned(known.attribute), *inner = nullptr;
+    int hint = -1;
+    if (name == nullptr || hl_instance_get(it, name, &hint, &inner) != 1) inner = nullptr;
+    Py_XDECREF(name);
+    *how = known.how;
+    return inner != nullptr && std::strcmp(Py_TYPE(inner)->tp_name, known.how == How::kIndices ? "itertools.product" : "numpy.flatiter") == 0 ? inner : nullptr;
+  }
+  return nullptr;
 }
 
 bool is_container(PyObject* o) {
@@ -172,21 +219,42 @@ class Look {
 
 // How the iterator may be asked until the next run; kOther: not at all.
 How look_at(RunContext& c, ir::Activation* activation, PyObject* it) {
-  if (!Look(activation).is_plain(it, 0)) {
+  How how = how_of(Py_TYPE(it));
+  PyObject* inner = how == How::kOther ? inner_of(it, &how) : nullptr;
+  if (!Look(activation).is_plain(inner != nullptr ? inner : it, 0)) {
     if (++c.region.runs_in_vain >= kMaxNotPlain) c.region.not_worthwhile = true;
     return How::kOther;
   }
   if (c.plain_count == std::size(c.plain)) c.plain_count = 0;
-  const How how = how_of(Py_TYPE(it));
-  c.plain[c.plain_count++] = {it, static_cast<uint32_t>(how)};
+  c.plain[c.plain_count++] = {it, inner, static_cast<uint32_t>(how)};
   return how;
 }
 
-How how_to_ask(RunContext& c, ir::Activation* activation, PyObject* it) {
+How how_to_ask(RunContext& c, ir::Activation* activation, PyObject* it, PyObject** inner) {
   for (uint32_t k = 0; k < c.plain_count; ++k) {
-    if (c.plain[k].it == it) return static_cast<How>(c.plain[k].how);
+    if (c.plain[k].it != it) continue;
+    *inner = c.plain[k].inner;
+    return static_cast<How>(c.plain[k].how);
   }
-  return look_at(c, activation, it);
+  const How how = look_at(c, activation, it);
+  *inner = how == How::kOther ? nullptr : c.plain[c.plain_count - 1].inner;
+  return how;
+}
+
+// The indices and the item, as np.ndenumerate gives them.
+PyObject* next_pair(PyObject* flat) {
+  static PyObject* const coords = interned("coords");
+  PyObject* indices = coords != nullptr ? PyObject_GetAttr(flat, coords) : nullptr;
+  PyObject* item = indices != nullptr ? Py_TYPE(flat)->tp_iternext(flat) : nullptr;
+  PyObject* pair = item != nullptr ? PyTuple_New(2) : nullptr;
+  if (pair == nullptr) {
+    Py_XDECREF(indices);
+    Py_XDECREF(item);
+    return nullptr;
+  }
+  PyTuple_SET_ITEM(pair, 0, indices);
+  PyTuple_SET_ITEM(pair, 1, item);
+  return pair;
 }
 
 // The item is one that next_item owns, and native code uses until the exit.
@@ -208,17 +276,23 @@ void keep_parts(ir::Activation* activation, PyObject* tuple, bool owned_elsewher
 
 }  // namespace
 
-bool is_plain_iterator(PyObject* it) { return Look(nullptr).is_plain(it, 0); }
+bool is_plain_iterator(PyObject* it) {
+  How how = How::kOther;
+  PyObject* inner = inner_of(it, &how);
+  return Look(nullptr).is_plain(inner != nullptr ? inner : it, 0);
+}
 
 void* next_item(ir::Activation* activation, void* iterator, int64_t flags) {
   auto& c = *static_cast<RunContext*>(activation->context);
   auto* it = static_cast<PyObject*>(iterator);
-  const How how = how_to_ask(c, activation, it);
+  PyObject* inner = nullptr;
+  const How how = how_to_ask(c, activation, it, &inner);
   if (how == How::kOther) return nullptr;
   // Room for all that one item may need.
   if (activation->keep_end - activation->keep_next <= kMaxParts && (activation->keep_begin != nullptr || runtime::make_room(activation) == 0)) return nullptr;
   if ((how == How::kDict || how == How::kPairs) && !hl_dict_iter_has_next(it)) return nullptr;
-  PyObject* item = Py_TYPE(it)->tp_iternext(it);
+  if (inner != nullptr) it = inner;
+  PyObject* item = how == How::kEnumerated ? next_pair(it) : Py_TYPE(it)->tp_iternext(it);
   if (item == nullptr) {
     c.error = PyErr_GetRaisedException();
     if (c.error != nullptr && PyErr_GivenExceptionMatches(c.error, PyExc_StopIteration)) Py_CLEAR(c.error);

@@ -24,10 +24,11 @@ struct SeenIterator {
   std::string type;    // its name
   bool plain = false;  // next_item can ask it (next_item.h)
 };
-// What kinds of numbers and constants an item had, or the items of the tuple that it was. Str stands for any exact str.
+// The number or constant that an item was (Str: any exact str), or of what the tuple consisted that it was (kind Tuple).
 struct SeenItem {
-  bool tuple = false;
-  std::vector<ir::PyKind> kinds;
+  ir::PyKind kind = ir::PyKind::Unbound;
+  std::vector<SeenItem> items;
+  bool is_tuple() const { return kind == ir::PyKind::Tuple; }
 };
 
 class CodeObservation {

@@ -201,20 +201,25 @@ bool is_about_monitoring(PyCodeObject* code, const HlInstr& in) {
   return PyUnicode_CompareWithASCIIString(name, "set_events") == 0 || PyUnicode_CompareWithASCIIString(name, "set_local_events") == 0;
 }
 
-// What the item of an iterator consists of, if of nothing but numbers, None and str.
-void see_item(CodeObservation& seen, int unit, PyObject* top) {
-  constexpr Py_ssize_t kMaxItems = 12;
-  SeenItem item;
-  item.tuple = PyTuple_CheckExact(top) != 0;
-  const Py_ssize_t count = item.tuple ? PyTuple_GET_SIZE(top) : 1;
-  if (count > kMaxItems) return;
-  for (Py_ssize_t k = 0; k < count; ++k) {
-    PyObject* part = item.tuple ? PyTuple_GET_ITEM(top, k) : top;
-    const ir::PyKind kind = PyUnicode_CheckExact(part) ? ir::PyKind::Str : classify(part, nullptr);
-    if (kind != ir::PyKind::Str && kind != ir::PyKind::None_ && !is_py_number(kind) && !is_np_scalar(kind)) return;
-    item.kinds.push_back(kind);
+// What the item of an iterator consists of, if of nothing but numbers, None and str. `left`: so many parts at most.
+bool look_at_item(PyObject* object, int* left, SeenItem* item) {
+  if (--*left < 0) return false;
+  if (!PyTuple_CheckExact(object)) {
+    item->kind = PyUnicode_CheckExact(object) ? ir::PyKind::Str : classify(object, nullptr);
+    return item->kind == ir::PyKind::Str || item->kind == ir::PyKind::None_ || is_py_number(item->kind) || is_np_scalar(item->kind);
   }
-  seen.saw_item(unit, std::move(item));
+  item->kind = ir::PyKind::Tuple;
+  for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(object); ++k) {
+    item->items.emplace_back();
+    if (!look_at_item(PyTuple_GET_ITEM(object, k), left, &item->items.back())) return false;
+  }
+  return true;
+}
+
+void see_item(CodeObservation& seen, int unit, PyObject* top) {
+  int left = 16;
+  SeenItem item;
+  if (look_at_item(top, &left, &item)) seen.saw_item(unit, std::move(item));
 }
 
 // The kind of what the last instruction has left on the stack: results of what is left to the interpreter are taken for that (record_run.cpp).

@@ -15,48 +15,55 @@ namespace hotloop::tracer {
 using ir::OpCode;
 using ir::Type;
 
-// An object of the kind; owned by the recorder.
-PyObject* Recorder::sample_of(PyKind kind) {
-  const int64_t parts[3] = {kind == PyKind::IntU64 ? -1 : 0, 0, 0};
-  PyObject* sample = kind == PyKind::None_ ? Py_NewRef(Py_None) : kind == PyKind::Str ? PyUnicode_FromStringAndSize(nullptr, 0) : runtime::box(kind, parts);
-  if (sample == nullptr) PyErr_Clear();
-  if (sample != nullptr) samples_.push_back(sample);
-  return sample;
+namespace {
+
+// An object like what was seen; new, null: no memory.
+PyObject* make_sample(const SeenItem& seen) {
+  const int64_t parts[3] = {seen.kind == PyKind::IntU64 ? -1 : 0, 0, 0};
+  if (seen.kind == PyKind::None_) return Py_NewRef(Py_None);
+  if (seen.kind == PyKind::Str) return PyUnicode_FromStringAndSize(nullptr, 0);
+  if (!seen.is_tuple()) return runtime::box(seen.kind, parts);
+  PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(seen.items.size()));
+  for (size_t k = 0; tuple != nullptr && k < seen.items.size(); ++k) {
+    PyObject* item = make_sample(seen.items[k]);
+    if (item == nullptr) {
+      Py_CLEAR(tuple);
+    } else {
+      PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(k), item);
+    }
+  }
+  return tuple;
+}
+
+bool has_text(const SeenItem& seen) {
+  return seen.kind == PyKind::Str || std::any_of(seen.items.begin(), seen.items.end(), has_text);
+}
+
+}  // namespace
+
+// A str is no more than an object to native code, but it must be one: what next_item gives may be dropped at any time.
+void Recorder::guard_texts(ValueId pointer, const SeenItem& seen, PyObject* sample) {
+  if (!has_text(seen)) return;
+  const ValueId typed = builder_.as_type(pointer, object(reinterpret_cast<PyObject*>(Py_TYPE(sample))), before());
+  if (!seen.is_tuple()) return;
+  ValueId count = builder_.const_i64(static_cast<int64_t>(seen.items.size()));
+  builder_.guard(builder_.binary(OpCode::Eq, Type::I64, builder_.list_len(typed), count), ExitReason::TypeChange, before());
+  for (size_t k = 0; k < seen.items.size(); ++k) {
+    if (!has_text(seen.items[k])) continue;
+    guard_texts(builder_.tuple_item(typed, builder_.const_i64(static_cast<int64_t>(k))), seen.items[k], PyTuple_GET_ITEM(sample, static_cast<Py_ssize_t>(k)));
+  }
 }
 
 // The item as what was seen; guarded by before().
-Sym Recorder::as_seen(ValueId item, const SeenItem& seen) {
-  Sym object;
-  object.kind = PyKind::Object;
-  object.v[0] = item;
-  const ir::ObjectId text = this->object(reinterpret_cast<PyObject*>(&PyUnicode_Type));
-  if (!seen.tuple) {
-    PyObject* sample = sample_of(seen.kinds[0]);
-    if (seen.kinds[0] == PyKind::Str) object.v[0] = builder_.as_type(item, text, before());
-    if (sample == nullptr || seen.kinds[0] == PyKind::Str) return object;
-    auto value = object_value(*this, item, sample);
-    return value ? *value : object;
-  }
-  PyObject* sample = PyTuple_New(static_cast<Py_ssize_t>(seen.kinds.size()));
+Result<Sym> Recorder::as_seen(ValueId item, const SeenItem& seen) {
+  PyObject* sample = make_sample(seen);
   if (sample == nullptr) {
     PyErr_Clear();
-    return object;
+    return refuse(RefusalReason::kObservationLost, "");
   }
   samples_.push_back(sample);
-  for (size_t k = 0; k < seen.kinds.size(); ++k) {
-    PyObject* part = sample_of(seen.kinds[k]);
-    PyTuple_SET_ITEM(sample, static_cast<Py_ssize_t>(k), Py_NewRef(part != nullptr ? part : Py_None));
-  }
-  auto tuple = object_value(*this, item, sample);
-  if (!tuple) return object;
-  if (std::find(seen.kinds.begin(), seen.kinds.end(), PyKind::Str) == seen.kinds.end()) return *tuple;
-  // A str is no more than an object, but it must be one.
-  ValueId count = builder_.const_i64(static_cast<int64_t>(seen.kinds.size()));
-  builder_.guard(builder_.binary(OpCode::Eq, Type::I64, object_length(*this, *tuple), count), ExitReason::TypeChange, before());
-  for (size_t k = 0; k < seen.kinds.size(); ++k) {
-    if (seen.kinds[k] == PyKind::Str) builder_.as_type(builder_.tuple_item(tuple->v[0], builder_.const_i64(static_cast<int64_t>(k))), text, before());
-  }
-  return *tuple;
+  guard_texts(item, seen, sample);
+  return object_value(*this, item, sample);
 }
 
 // FOR_ITER at the end of `block`.
@@ -70,7 +77,7 @@ Result<Ways> Recorder::ask_iterator(State state, const HlInstr& in, int block) {
   const SeenItem* seen = iterator != nullptr && iterator->plain ? observed->item(first.op_unit) : nullptr;
   const Sym it = peek(state, 1);
   if (seen == nullptr || it.kind != PyKind::Object || state.frames.size() != 1) return run_for_iter(std::move(state), in, block, false);
-  const ValueId item = builder_.next_item(it.v[0], seen->tuple && first.op == HL_UNPACK_SEQUENCE && first.unit == in.next_unit);
+  const ValueId item = builder_.next_item(it.v[0], seen->is_tuple() && first.op == HL_UNPACK_SEQUENCE && first.unit == in.next_unit);
   ir::Block* parent = builder_.block();
   ir::Op* op = builder_.if_(builder_.binary(OpCode::Ne, Type::Ptr, item, dummy(Type::Ptr)), {});
   const ValueId mark = static_cast<ValueId>(function_->value_types.size());
@@ -81,8 +88,9 @@ Result<Ways> Recorder::ask_iterator(State state, const HlInstr& in, int block) {
   object.v[0] = item;
   push(inside, object);
   begin_trip(inside, in.next_unit);
-  const Sym value = as_seen(item, *seen);
-  inside.top().stack.back() = value;
+  auto value = as_seen(item, *seen);
+  if (!value) return value.refusal();
+  inside.top().stack.back() = *value;
   auto ways = follow(std::move(inside), block, body);
   if (!ways) return ways;
   builder_.set_block(op->blocks[1]);

@@ -165,8 +165,8 @@ class Recorder final : public Emit {
 
   // record_next_item.cpp
   Result<Ways> ask_iterator(State state, const HlInstr& in, int block);
-  Sym as_seen(ValueId item, const SeenItem& seen);
-  PyObject* sample_of(PyKind kind);
+  Result<Sym> as_seen(ValueId item, const SeenItem& seen);
+  void guard_texts(ValueId pointer, const SeenItem& seen, PyObject* sample);
 
   // record_flow.cpp
   Result<Ways> run_from(State state, int block);

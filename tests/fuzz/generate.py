@@ -348,8 +348,8 @@ class Program:
             f"enumerate({{'k' + str(j): {self.leaf()} for j in range({count})}}.values())", f"zip(range({count}), itertools.repeat({self.leaf()}))")
         if nested:
             self.emit(f"for {first}n, ({i}, {first}) in " + self.pick(f"enumerate({pairs})", f"zip(gen(n), {pairs})") + ":")
-        elif self.random.random() < 0.15:
-            self.emit(f"for ({i},), {first} in np.ndenumerate({array}):")
+        elif self.random.random() < 0.3:
+            self.emit(f"for {self.pick(f'({i},), {first} in np.ndenumerate({array})', f'({i}, {first}n), {first} in np.ndenumerate(m)', f'{i}, {first} in np.ndindex(m.shape)')}:")
         else:
             self.emit(f"for {i}, {first} in {pairs}:")
         self.emit(f"    {self.random.choice(self.numbers)} {self.pick('=', '=', '+=')} {first}")

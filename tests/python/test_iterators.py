@@ -92,7 +92,6 @@ ASKED = {
     "filter": ("for x in filter(None, a): s += x", "(filter: test in the body"),
     "generator": ("for x in (k for k in range(N)): s += x", "(generator"),
     "generators": ("for i in range(N):\n    for x in (k for k in range(i % 3)): s += x * i", "(generator"),
-    "ndenumerate": ("for p, q in np.ndenumerate(a): s += q", "(ndenumerate: use nested loops"),
     "accumulate": ("for x in itertools.accumulate(a): s += x", "(itertools.accumulate"),
     "memoryview": ("for x in memoryview(b'1' * N): s += x", "(memory"),
 }
@@ -108,6 +107,9 @@ PLAIN = {
     "islice": "for x in itertools.islice(itertools.count(), N): s += x",
     "bytearray": "for x in bytearray(N): s += x",
     "flat": "for x in m.flat: s += x",
+    "ndenumerate": "for (i, j), x in np.ndenumerate(m): s += i * x - j",
+    "ndindex": "for i, j in np.ndindex(m.shape): s += i * m[i, j] - j",
+    "enumerated items": "for i, (k, v) in enumerate(TABLE.items()): s += i * k * v",
     "shared": "it = iter(a)\nfor x in it: s += x",
     "twice": "it = iter(a)\nfor x, y in zip(it, it): s += x",
     "component": "it = iter(a)\nfor x, y in zip(range(N), it): s += x",

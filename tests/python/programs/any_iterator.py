@@ -639,3 +639,112 @@ def case_weird_items():
         if x[0] % 16 == 0:
             out.append(x)
     return s, x, out
+
+
+def case_ndenumerate():
+    a = np.arange(N * 2.0).reshape(N, 2)
+    s = 0.0
+    for (i, j), x in np.ndenumerate(a):
+        s = s * 0.5 + i * x - j
+        a[i - 1, j] += s * 1e-3
+    for index, x in np.ndenumerate(a.T):
+        s += x * index[0]
+    for (i,), y in np.ndenumerate(np.arange(N)):
+        s += i * y
+    return s, i, j, x, y, index, a
+
+
+def case_ndenumerate_of_other_layouts():
+    a = np.arange(N * 6.0).reshape(N, 2, 3)
+    out = []
+    for view in (a[::2], a.T, a[:, :, 0], np.asfortranarray(a), a[5, 1, 2], a.astype("f4"), a[:0]):
+        s = 0.0
+        for index, x in np.ndenumerate(view):
+            s = s * 0.5 + x + len(index)
+        out.append(s)
+    return out
+
+
+def case_ndindex():
+    a = np.arange(N * 3.0).reshape(N, 3)
+    s = 0.0
+    for i, j in np.ndindex(a.shape):
+        s = s * 0.5 + a[i, j] * j
+        a[i, j] = s
+    for index in np.ndindex(N, 2):
+        s += a[index[0], index[1]]
+    for (i,) in np.ndindex(N):
+        s += i
+    for none in np.ndindex():
+        s += len(none)
+    return s, i, j, index, none, a
+
+
+def case_ndenumerate_held():
+    a = np.arange(float(N))
+    it = np.ndenumerate(a)
+    s = 0.0
+    for (i,), x in it:
+        s += x
+        if i == N // 2:
+            break
+    for (i,), x in it:
+        s -= x
+    return s, i, x, list(it)
+
+
+def case_subclass_of_ndenumerate():
+    class Own(np.ndenumerate):
+        def __next__(self):
+            index, x = super().__next__()
+            return index[0], x * 2
+    return pairs(Own(np.arange(float(N))))
+
+
+def case_zip_ends_in_the_middle():
+    first, second = iter(range(3 * N)), iter(range(N))
+    s = 0
+    for x, y in zip(first, second):
+        s += x * y
+    return s, x, y, next(first), list(second)
+
+
+def case_strict_zip_raises():
+    out = []
+    for n, m in ((N, N - 1), (N - 1, N), (N, N)):
+        first = iter(range(n))
+        s = 0
+        try:
+            for x, y in zip(first, itertools.islice(itertools.count(), m), strict=True):
+                s += x * y
+        except ValueError as e:
+            out.append(str(e))
+        out.append((s, x, y, next(first, None)))
+    return out
+
+
+def case_strict_zip_of_seven():
+    s = 0
+    for row in zip(*[range(N + k // 6) for k in range(7)], strict=True):
+        s += row[0] * row[6]
+    return s
+
+
+def case_enumerated_items():
+    d = {k: (k * 0.5, k + 1) for k in range(N)}
+    s = 0.0
+    for i, (k, (x, y)) in enumerate(d.items()):
+        s = s * 0.5 + i * k + x * y
+    for i, t in enumerate(zip(d, d.values())):
+        s += t[1][0] * i
+    return s, i, k, x, y, t
+
+
+def case_many_items():
+    s = 0
+    for k in range(3):
+        for x in itertools.chain(range(300, 300 + 20 * N), range(N)):
+            s = (s * 3 + x) % 1000003
+        for x, y in zip(itertools.count(1000), (v * 0.5 for v in range(N))):
+            s += x
+    return s, x, y
