@@ -168,6 +168,7 @@ Result<bool> Recorder::check_latch(State& state, LoopContext& loop) {
     return refuse(RefusalReason::kTypeChange, "");
   }
   for (const VarRef& ref : loop.carried) at(state, ref) = coerce(resolve(ref, at(state, ref)), at(head, ref));
+  compare_same(state, loop);
   return true;
 }
 

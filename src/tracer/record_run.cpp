@@ -467,7 +467,7 @@ void Recorder::complete_snapshots() {
       if (snapshot.frames.empty()) continue;
       auto& slots = snapshot.frames[0].slots;
       if (std::any_of(slots.begin(), slots.end(), [&](const ir::SlotValue& entry) { return entry.slot == slot; })) continue;
-      slots.push_back({slot, snap_value(initial)});
+      slots.push_back({slot, snap_value(initial, nullptr)});
     }
   }
 }

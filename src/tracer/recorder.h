@@ -6,6 +6,7 @@
 // block that dominates it immediately, after that block's `if` is complete ("Beyond Relooper", Ramsey 2022): until then the ways that lead to it
 // come out of the `if` as Ways with flags. Ways out of a loop come out of the loop op in the same manner. A place outside of what is compiled is an exit.
 #pragma once
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -48,6 +49,7 @@ class Recorder final : public Emit {
   ir::ObjectId object(PyObject* object) override;
   const ir::HelperTable& helpers() override { return *request_.helpers; }
   base::Refusal refuse(base::RefusalReason reason, std::string detail) override;
+  void note_choice(const Sym& result, ValueId flag, const Sym& a, const Sym& b) override;
   base::Refusal want_text(const Sym& s) override;
   std::optional<base::Refusal> refuse_object(const Sym& s) override;
 
@@ -61,12 +63,40 @@ class Recorder final : public Emit {
 
  private:
   using VarPair = std::pair<VarRef, VarRef>;
+  using LeafPair = std::pair<LeafRef, LeafRef>;
+  // Whether two values are one object: not, always, or if the flag is set.
+  struct Same {
+    bool may = false;
+    ValueId flag = ir::kNoValue;
+  };
+  struct Leaf {
+    LeafRef ref;
+    const Sym* sym;
+  };
+  // Two values of which it is said at the head of a loop whether they are one object: as before the loop in the first trip, then never, always
+  // or as the back edge brings it.
+  struct HeadSame {
+    LeafRef a, b;
+    enum How : uint8_t { kFirstOnly, kThenAlways, kVaries } how;
+    Same before;
+    size_t column;                 // kVaries: which of the carried flags
+  };
+  struct SameNode {                // of a join: what is `a` in one arm and `b` in the other
+    LeafRef ref;
+    Identity a, b;
+    const Sym* in_a;
+    const Sym* in_b;
+  };
+  struct PendingSame {             // column -1: the flag as it is
+    LeafRef a, b;
+    int column;
+    ValueId flag;
+  };
   // What is known of the carried variables of a loop that are copies of each other.
   struct Copies {
     std::vector<VarPair> assumed;
     std::vector<VarPair> given_up;
-    std::vector<VarRef> unnamed;   // variables that need a pointer before the loop is built again
-    bool peel = false;             // they are copies from the second trip on
+    std::vector<LeafPair> always, varying;  // what the back edges bring as one object, and what at times
     void give_up(const VarPair& pair) {
       std::erase(assumed, pair);
       given_up.push_back(pair);
@@ -97,8 +127,11 @@ class Recorder final : public Emit {
     std::vector<VarPair> copies;   // carried variables that are one object at the head (T29)
     std::vector<VarPair> found;    // ... that are one object at some back edge, though not known to be at the head
     std::vector<VarPair> parted;   // ... that are not one object at every back edge, though `copies` has them
-    std::vector<VarRef> kept;      // carried variables that some way round the loop leaves as they are
-    std::vector<VarRef> named;     // ... that some way makes a number that came in, in another variable
+    std::vector<HeadSame> same;    // what else may be one object at the head
+    std::vector<LeafPair> always, varying;  // known when the loop was begun, see Copies
+    std::vector<LeafPair> found_always, found_varying;
+    size_t flags = 0;              // how many flags are carried, behind the values of the carried variables
+    bool needs_first = false;      // whether it is the first trip: of loops that do not count another carried flag
   };
   enum class Step : uint8_t { kNext, kEnded };
   enum class Edge : uint8_t { kExit, kWay, kInline };
@@ -125,7 +158,8 @@ class Recorder final : public Emit {
   ir::SnapshotId snapshot_at_place(const State& state, const Place& place);
   void add_slots(const State& state, int frame, ir::FrameState* out);
   bool unchanged(const Sym& s, ir::Slot slot);
-  ir::SnapValue snap_value(const Sym& s);
+  ir::SnapValue snap_value(const Sym& s, const State* state);   // state: to find what it may be besides, or null
+  ir::SnapValue snap_choice(const Sym& s, ir::SnapValue own, const State& state);
   static bool asks_for_objects(const State& state);
 
   // record_object.cpp
@@ -133,7 +167,7 @@ class Recorder final : public Emit {
   void has_become(State& state, const Sym& s, ValueId object);
   bool holds_borrowed(const State& state) const;
   template <typename Put>
-  void put_object(State& state, const Sym& value, ValueId pointer, ir::SnapshotId before, Put&& put);
+  void put_object(State& state, Sym value, ValueId pointer, ir::SnapshotId before, Put&& put);
   Result<Step> store_item(State& state, const HlInstr& in);
   static PyObject* list_method(PyObject* name);
   static bool is_list_append(PyObject* callable, const std::vector<Sym>& args);
@@ -216,15 +250,34 @@ class Recorder final : public Emit {
   void guard_copies(State& before, const LoopContext& loop);
   Sym chosen_form(Sym s) const;
   void join_copies(State& state, const LoopContext& loop);
-  void note_kept(const VarRef& ref, const Sym& a, const Sym& b);
-  bool keep_object(State& state, const VarRef& ref, bool named);
-  void name_objects(Sym& a, Sym& b);
   PyObject* object_now(const VarRef& ref);
+
+  // record_same.cpp
+  static std::vector<Leaf> leaves_of(const State& state, const VarRef& ref);
+  static std::vector<Leaf> leaves_of(const State& state, int frame);
+  static Same same_in(const State& state, const Sym* a, const Identity& ia, const Identity& ib);
+  static Identity identity_at(const State& state, const LeafRef& ref);
+  static const Sym* sym_at(const State& state, const LeafRef& ref);
+  static const Sym* holder_of(const State& state, const Identity& id);
+  static std::vector<SameIf> others_of(const State& state, const Sym& s);
+  static void set_same(State& state, const Identity& a, const Identity& b, ValueId flag);
+  static void prune_same(State& state);
+  static std::vector<SameNode> nodes_of(const Way& a, const Way& b);
+  ValueId value_of(const Same& same);
+  void join_same(const Way& a, const Way& b, ir::Op* op, const std::function<int(ValueId, ValueId)>& column, std::vector<PendingSame>* out);
+  static void plan_same(const State& before, LoopContext& loop);
+  void initial_same(const LoopContext& loop, std::vector<ValueId>* initial);
+  void apply_same(State& state, const LoopContext& loop, ValueId first, const ValueId* flags);
+  static void compare_same(const State& state, LoopContext& loop);
+  void yield_same(const State* state, const LoopContext& loop, std::vector<ValueId>* values);
+  static bool is_known_at_times(const State& state, const Sym& s);
+  ValueId pointer_of(const State& state, const Sym& s);
   void begin_trip(const State& state, int unit);
   Result<Ways> build_for(State state, LoopContext& loop);
   Result<Ways> build_while(State state, LoopContext& loop);
   class LoopEnd;
   Result<Ways> finish_loop(ir::Op* op, ValueId mark, State state, const State& head, LoopContext& loop, Ways ways, bool is_for);
+  ValueId any_trip(const Course& course);
   Result<Ways> after_exhaustion(ir::Op* op, State state, LoopContext& loop, Ways out);
   Result<Ways> peel(State state, int header, int peels);
   Result<Ways> first_trip(State state, int header, int peels, const Course* course);
