@@ -172,7 +172,7 @@ Result<Ways> Recorder::build_for(State state, LoopContext& loop) {
   loop.course = &*bounds;
   ValueId mark = static_cast<ValueId>(function_->value_types.size());
   std::vector<ValueId> initial = carried_parts(state, loop.carried);
-  plan_same(state, loop);
+  if (auto planned = plan_same(state, loop); !planned) return planned.refusal();
   initial_same(loop, &initial);
   ir::Op* op = builder_.for_(bounds->lo, bounds->hi, bounds->step, initial, before);
   ir::Block* body = op->blocks[0];
@@ -214,7 +214,7 @@ Result<Ways> Recorder::build_while(State state, LoopContext& loop) {
   ir::SnapshotId before = snapshot_at(state, in.unit);
   ValueId mark = static_cast<ValueId>(function_->value_types.size());
   std::vector<ValueId> initial = carried_parts(state, loop.carried);
-  plan_same(state, loop);
+  if (auto planned = plan_same(state, loop); !planned) return planned.refusal();
   if (loop.needs_first) initial.push_back(builder_.const_i1(true));
   initial_same(loop, &initial);
   ir::Op* op = builder_.loop_(initial, before);

@@ -149,7 +149,7 @@ void Recorder::prune_same(State& state) {
 // ------------------------------------------------------------------------------------------------------------------- loops
 
 // Before the op of a loop is made: what must be said at its head.
-void Recorder::plan_same(const State& before, LoopContext& loop) {
+Result<void> Recorder::plan_same(const State& before, LoopContext& loop) {
   struct Here {
     Leaf leaf;
     Identity id;
@@ -199,6 +199,8 @@ void Recorder::plan_same(const State& before, LoopContext& loop) {
       plan(all[i], all[j].leaf.ref, all[j].id, all[i].id == all[j].id && all[i].id.is_known());
     }
   }
+  if (loop.flags > kMaxCarriedFlags) return refuse(RefusalReason::kTooLarge, "too many variables that are copies of each other at times");
+  return {};
 }
 
 // The flags of the carried pairs before the loop.

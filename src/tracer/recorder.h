@@ -32,6 +32,7 @@ using ir::ValueId;
 
 inline constexpr size_t kMaxValues = 60000;
 inline constexpr int kMaxPeels = 2;
+inline constexpr size_t kMaxCarriedFlags = 64;  // for pairs that are one object at times, of one loop
 
 // Objects that a region may take as given, keep alive, and compare by identity when it is entered.
 bool compared_by_identity(PyObject* object);
@@ -265,7 +266,7 @@ class Recorder final : public Emit {
   static std::vector<SameNode> nodes_of(const Way& a, const Way& b);
   ValueId value_of(const Same& same);
   void join_same(const Way& a, const Way& b, ir::Op* op, const std::function<int(ValueId, ValueId)>& column, std::vector<PendingSame>* out);
-  static void plan_same(const State& before, LoopContext& loop);
+  Result<void> plan_same(const State& before, LoopContext& loop);
   void initial_same(const LoopContext& loop, std::vector<ValueId>* initial);
   void apply_same(State& state, const LoopContext& loop, ValueId first, const ValueId* flags);
   static void compare_same(const State& state, LoopContext& loop);

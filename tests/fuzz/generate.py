@@ -5,6 +5,7 @@ loops, branches, early returns of helpers, exceptions (bad indices, zero divisor
 from growing without bound, so that a program ends in any case.
 """
 
+import itertools
 import random
 
 import numpy as np
@@ -355,7 +356,8 @@ class Program:
         self.emit(f"    {self.random.choice(self.numbers)} {self.pick('=', '=', '+=')} {first}")
 
     def state(self):
-        return "(" + ", ".join([*self.numbers, "h", "g", "list(d.items())[-6:]", "out[-6:]", "text", "o.x", "parts", "G"]) + ")"
+        identities = [f"{p} is {q}" for p, q in itertools.combinations(self.numbers, 2)]
+        return "(" + ", ".join([*self.numbers, *identities, "h", "g", "list(d.items())[-6:]", "out[-6:]", "text", "o.x", "parts", "G"]) + ")"
 
     def objects(self):
         for line in OBJECTS.splitlines():
