@@ -66,6 +66,12 @@ Result<Sym> Recorder::as_seen(ValueId item, const SeenItem& seen) {
   return object_value(*this, item, sample);
 }
 
+// Is an object dropped that only the stack is known to hold? What loops walk over that they leave.
+bool Recorder::is_dropped_iterator(const State& state) const {
+  const Sym& s = state.top().stack.back();
+  return state.frames.size() == 1 && !is_untouched(s) && s.kind == PyKind::Object && s.input == ir::kNone && s.object == nullptr && s.obj == ir::kNoValue;
+}
+
 // FOR_ITER at the end of `block`.
 Result<Ways> Recorder::ask_iterator(State state, const HlInstr& in, int block) {
   const FrameInfo& info = *state.top().info;

@@ -201,6 +201,7 @@ class Recorder final : public Emit {
   // record_next_item.cpp
   Result<Ways> ask_iterator(State state, const HlInstr& in, int block);
   Result<Sym> as_seen(ValueId item, const SeenItem& seen);
+  bool is_dropped_iterator(const State& state) const;
   void guard_texts(ValueId pointer, const SeenItem& seen, PyObject* sample);
 
   // record_flow.cpp

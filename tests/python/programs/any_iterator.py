@@ -748,3 +748,51 @@ def case_many_items():
         for x, y in zip(itertools.count(1000), (v * 0.5 for v in range(N))):
             s += x
     return s, x, y
+
+
+def case_break_closes_before_what_follows():
+    a = np.zeros(M + 1)
+    log = []
+
+    def gen(i):
+        try:
+            for k in range(4):
+                yield k
+        finally:
+            log.append((i, a[i], a[i - 1]))
+    for i in range(M):
+        a[i] = 1.0
+        for k in gen(i):
+            a[i] += k
+            if k == i % 5:
+                break
+        a[i] = -5.0
+    return log, a
+
+
+def case_list_items_and_stores():
+    a = [k * 0.5 + 1000 for k in range(N)]
+    it = iter(a)
+    kept = last = 0.0
+    n = 0
+    for x in it:
+        n += 1
+        a[n - 1] = x + 1.0
+        if n % 7 == 0:
+            kept = x
+        last = last * 0.5 + kept
+        if n > 3:
+            a[n - 3] = last
+    return a, kept, last, x
+
+
+def case_dict_items_stay():
+    d = {k: k * 0.5 for k in range(1000, 1000 + N)}
+    previous, same = None, 0
+    for k, v in d.items():
+        if previous is not None and v > previous:
+            same += 1
+        if k % 3:
+            previous = v
+        d[k] = -v
+    return previous, same, k, v, d[1000]
