@@ -232,7 +232,10 @@ class ModeChooser {
       }
       if (value.fused_uses == 0 && value.uses == value.snapshot_uses && moves_to_exits(op)) {
         value.mode = Mode::kAtExit;
-        for (ValueId operand : op->operands) use(operand);
+        for (ValueId operand : op->operands) {
+          use(operand);
+          a_.values[operand].snapshot_uses++;  // only exits read it, too
+        }
         return;
       }
       if (value.uses == 0 && value.mentions == 1 && fuses_load(block, k)) value.mode = Mode::kFused;
@@ -249,14 +252,22 @@ class ModeChooser {
   static uint32_t fuse_limit(const Op* op) { return op->code == OpCode::And || op->code == OpCode::Or ? 1 : 4; }
 
   // The iterator's next state, `i + step`: as good as free at an exit, but a register all through the loop otherwise. Only for the index
-  // of a `for`, which is alive to the end of its loop anyway.
+  // of a `for`, which is alive to the end of its loop anyway. Likewise whether it is the first trip, and whether there is a pointer; and what
+  // is made of the former.
   bool moves_to_exits(const Op* op) const {
+    const bool compares = (op->code == OpCode::Eq || op->code == OpCode::Ne) && (op->type == Type::I64 || op->type == Type::Ptr);
+    if (compares) return is_const(op->operands[1]) || is_for_index(op->operands[0]);
+    if (op->type == Type::I1 && (op->code == OpCode::And || op->code == OpCode::Or || op->code == OpCode::Not)) {
+      return std::any_of(op->operands.begin(), op->operands.end(), [&](ValueId v) { return a_.values[v].def && moves_to_exits(a_.values[v].def); });
+    }
     if (op->type != Type::I64 || (op->code != OpCode::Add && op->code != OpCode::Sub)) return false;
-    const ValueNote& left = a_.values[op->operands[0]];
-    const ValueNote& right = a_.values[op->operands[1]];
-    if (left.def || !right.def || right.def->code != OpCode::Const || left.loop < 0) return false;
-    const Op* loop = a_.loops[left.loop].op;
-    return loop->code == OpCode::For && loop->blocks[0]->params[0] == op->operands[0];
+    return is_const(op->operands[1]) && is_for_index(op->operands[0]);
+  }
+  bool is_for_index(ValueId value) const {
+    const ValueNote& note = a_.values[value];
+    if (note.def || note.loop < 0) return false;
+    const Op* loop = a_.loops[note.loop].op;
+    return loop->code == OpCode::For && loop->blocks[0]->params[0] == value;
   }
 
   // A boolean element that the next `if`, guard or select asks for is compared in memory.

@@ -91,6 +91,44 @@ void Emitter::emit_stub(const Op& op, Label label) {
   jump(return_);
 }
 
+// An operand of what an exit computes: in a register or an immediate, an input that is still where it came from, or computed here, too.
+template <typename Use>
+void Emitter::exit_operand(ValueId value, Use&& use) {
+  if (note(value).mode == Mode::kAtExit) {
+    Gp scratch = temp_gp();
+    compute_at_exit(*note(value).def, scratch);
+    return use(scratch);
+  }
+  if (is_const(value)) return use(gp_operand(value));
+  if (note(value).mode != Mode::kInput) return use(gp_place(value));
+  Gp inputs = temp_gp();
+  cc_.mov(inputs, x86::qword_ptr(activation(), offsetof(Activation, in)));
+  use(input_cell(inputs, value));
+}
+
+Mem Emitter::input_cell(const Gp& inputs, ValueId value) {
+  size_t index = 0;
+  while (f_.body->params[index] != value) ++index;
+  return x86::qword_ptr(inputs, static_cast<int32_t>(8 * index));
+}
+
+void Emitter::compute_at_exit(const Op& def, const Gp& to) {
+  if (def.code == OpCode::Eq || def.code == OpCode::Ne) {
+    exit_operand(def.operands[0], [&](const Operand& from) { cc_.emit(I::kIdMov, to, from); });
+    exit_operand(def.operands[1], [&](const Operand& from) { cc_.emit(I::kIdCmp, to, from); });
+    cc_.mov(to.r32(), Imm(0));
+    cc_.emit(def.code == OpCode::Eq ? I::kIdSete : I::kIdSetne, to.r8());
+    return;
+  }
+  exit_operand(def.operands[0], [&](const Operand& from) { cc_.emit(I::kIdMov, to, from); });
+  if (def.code == OpCode::Not) {
+    cc_.xor_(to, Imm(1));
+    return;
+  }
+  const auto id = def.code == OpCode::Add ? I::kIdAdd : def.code == OpCode::Sub ? I::kIdSub : def.code == OpCode::And ? I::kIdAnd : I::kIdOr;
+  exit_operand(def.operands[1], [&](const Operand& from) { cc_.emit(id, to, from); });
+}
+
 void Emitter::store_snapshot(SnapshotId snapshot) {
   Gp base = activation();
   Gp out = temp_gp(), inputs, scratch = temp_gp();
@@ -109,18 +147,14 @@ void Emitter::store_snapshot(SnapshotId snapshot) {
         cc_.mov(cell, scratch);
       }
     } else if (note(value).mode == Mode::kAtExit) {
-      const Op& def = *note(value).def;
-      move_gp(scratch, gp_place(def.operands[0]));
-      cc_.emit(def.code == OpCode::Add ? I::kIdAdd : I::kIdSub, scratch, gp_operand(def.operands[1]));
+      compute_at_exit(*note(value).def, scratch);
       cc_.mov(cell, scratch);
     } else if (note(value).mode == Mode::kInput) {
       if (!inputs.isValid()) {
         inputs = temp_gp();
         cc_.mov(inputs, x86::qword_ptr(base, offsetof(Activation, in)));
       }
-      size_t index = 0;
-      while (f_.body->params[index] != value) ++index;
-      cc_.mov(scratch, x86::qword_ptr(inputs, static_cast<int32_t>(8 * index)));
+      cc_.mov(scratch, input_cell(inputs, value));
       cc_.mov(cell, scratch);
     } else if (type == Type::F64) {
       cc_.emit(avx() ? I::kIdVmovsd : I::kIdMovsd, cell, xmm_place(value));

@@ -305,6 +305,13 @@ void Emitter::emit_Run(const Op& op) {
   });
 }
 
+void Emitter::emit_NextItem(const Op& op) {
+  Gp flags = temp_gp(), item = temp_gp();
+  load_const(flags, op.imm, false);
+  call_object(reinterpret_cast<const void*>(helpers_.objects.next_item), {activation(), gp(op.operands[0]), flags}, item);
+  move_gp(result_gp(op), item);
+}
+
 void Emitter::emit_Made(const Op& op) {
   Gp out = temp_gp();
   cc_.mov(out, x86::qword_ptr(activation(), offsetof(Activation, out)));

@@ -192,6 +192,10 @@ class Emitter {
   void emit_cold();
   void emit_stub(const ir::Op& op, Label label);
   void store_snapshot(ir::SnapshotId snapshot);
+  template <typename Use>
+  void exit_operand(ir::ValueId value, Use&& use);
+  Mem input_cell(const Gp& inputs, ir::ValueId value);
+  void compute_at_exit(const ir::Op& def, const Gp& to);
   Gp activation();
 
   asmjit::x86::Compiler& cc_;

@@ -108,12 +108,14 @@ uint32_t hl_slot_offset(PyObject* descriptor);
 /* ------------------------------------------------------------------ hash tables */
 
 /* Look-ups that run no Python code. Keys of the same hash as `key` are compared with it only where is_plain says that
- * this runs none; `key` itself must be such. 1: found (*value borrowed), 0: not there, -1: cannot be told. No exception. */
-int hl_dict_find(PyObject* dict, PyObject* key, Py_hash_t hash, int (*is_plain)(PyObject*), PyObject** value);
+ * this runs none; `key` itself must be such. 1: found (*stored, the table's own key, and *value, borrowed), 0: not there, -1: cannot be told. No
+ * exception. */
+int hl_dict_find(PyObject* dict, PyObject* key, Py_hash_t hash, int (*is_plain)(PyObject*), PyObject** stored,
+                 PyObject** value);
 /* dict[key] = value. -1: no memory (an exception is set). REQUIRES that hl_dict_find can tell of the key. */
 int hl_dict_set(PyObject* dict, PyObject* key, Py_hash_t hash, PyObject* value);
 /* The same as hl_dict_find of a set or a frozenset. */
-int hl_set_find(PyObject* set, PyObject* key, Py_hash_t hash, int (*is_plain)(PyObject*));
+int hl_set_find(PyObject* set, PyObject* key, Py_hash_t hash, int (*is_plain)(PyObject*), PyObject** stored);
 
 /* ------------------------------------------------------------------ eval breaker, tools, recursion */
 
@@ -261,6 +263,8 @@ typedef enum HlIterKind {
   HL_ITER_MAP /* these three draw from other iterators */
 } HlIterKind;
 HlIterKind hl_iter_kind(PyObject* it);
+/* Iterators over dictionaries and their views: 1 if the next step gives an item, 0 if it ends or raises, or if it is none. */
+int hl_dict_iter_has_next(PyObject* it);
 int hl_iter_is_forward(HlIterKind kind); /* counts up through a sequence */
 Py_ssize_t hl_iter_left(PyObject* it);   /* items left of a range, list, tuple, str or bytes; -1: not known */
 int hl_range_iter_read(PyObject* it, long* start, long* step,

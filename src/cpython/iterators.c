@@ -21,6 +21,15 @@ typedef struct HlZip {
   int strict;
 } HlZip;
 
+/* Iterators over dictionaries, their views, and the reverse of them. */
+typedef struct HlDictIter {
+  PyObject_HEAD PyObject* dict; /* NULL: exhausted */
+  Py_ssize_t used;              /* its size at the beginning, which must stay */
+  Py_ssize_t position;
+  PyObject* result; /* a cached pair */
+  Py_ssize_t left;
+} HlDictIter;
+
 typedef struct HlMap {
   PyObject_HEAD PyObject* inner;
   PyObject* function;
@@ -47,6 +56,15 @@ HlIterKind hl_iter_kind(PyObject* it) {
 #include "cpython/iterators.def"
 #undef HL_ITERATOR
   return HL_ITER_OTHER;
+}
+
+int hl_dict_iter_has_next(PyObject* it) {
+  PyTypeObject* type = it != NULL ? Py_TYPE(it) : NULL;
+  if (type != &PyDictIterKey_Type && type != &PyDictIterValue_Type && type != &PyDictIterItem_Type && type != &PyDictRevIterKey_Type &&
+      type != &PyDictRevIterValue_Type && type != &PyDictRevIterItem_Type)
+    return 0;
+  const HlDictIter* d = (const HlDictIter*)it;
+  return d->dict != NULL && d->used == PyDict_GET_SIZE(d->dict) && d->left > 0;
 }
 
 int hl_iter_is_forward(HlIterKind kind) {

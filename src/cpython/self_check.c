@@ -256,6 +256,27 @@ static int check_compound(PyObject* list) { /* enumerate, zip and map over a lis
   return r;
 }
 
+static int check_dict_iterator(PyTypeObject* type) { /* over a dictionary of two items that shrinks on the way */
+  PyObject* dict = Py_BuildValue("{iiii}", 1, 2, 3, 4);
+  PyObject* view = dict == NULL                  ? NULL
+                   : type == &PyDictIterKey_Type ? Py_NewRef(dict)
+                                                 : PyObject_CallMethod(dict, type == &PyDictIterItem_Type ? "items" : "values", NULL);
+  PyObject* it = view != NULL ? PyObject_GetIter(view) : NULL;
+  PyObject* v = it != NULL && Py_TYPE(it) == type && hl_dict_iter_has_next(it) ? PyIter_Next(it) : NULL;
+  int r = v != NULL && hl_dict_iter_has_next(it) ? 0 : -1;
+  Py_XDECREF(v);
+  v = r == 0 ? PyIter_Next(it) : NULL;
+  if (v == NULL || hl_dict_iter_has_next(it)) r = -1;
+  Py_XDECREF(v);
+  Py_XDECREF(it);
+  it = r == 0 ? PyObject_GetIter(view) : NULL;
+  if (it == NULL || !hl_dict_iter_has_next(it) || PyDict_SetItem(dict, Py_None, Py_None) < 0 || hl_dict_iter_has_next(it)) r = -1;
+  Py_XDECREF(it);
+  Py_XDECREF(view);
+  Py_XDECREF(dict);
+  return r;
+}
+
 static int check_text_iterator(PyObject* text, HlIterKind kind) { /* steals a text of three items */
   PyObject *it = text != NULL ? PyObject_GetIter(text) : NULL, *seq = NULL;
   Py_ssize_t index = -1;
@@ -279,6 +300,9 @@ static int check_iterators(void) {
   Py_ssize_t index = -1;
   int r = tuple != NULL ? 0 : -1;
   if (r == 0) r |= expect_next(hl_range_iter_new(7, 3, 2), 7);
+  if (r == 0) r |= check_dict_iterator(&PyDictIterKey_Type);
+  if (r == 0) r |= check_dict_iterator(&PyDictIterValue_Type);
+  if (r == 0) r |= check_dict_iterator(&PyDictIterItem_Type);
   if (r == 0) r |= expect_next(hl_seq_iter_new(HL_ITER_LIST, list, 2), 12);
   if (r == 0) r |= expect_next(hl_seq_iter_new(HL_ITER_TUPLE, tuple, 3), 13);
   if (r == 0) r |= expect_next(hl_seq_iter_new(HL_ITER_SEQ, list, 1), 11);

@@ -22,7 +22,8 @@ static Py_ssize_t index_at(PyDictKeysObject* keys, size_t i) {
   return (Py_ssize_t)((const int64_t*)keys->dk_indices)[i];
 }
 
-int hl_dict_find(PyObject* dict, PyObject* key, Py_hash_t hash, int (*is_plain)(PyObject*), PyObject** value) {
+int hl_dict_find(PyObject* dict, PyObject* key, Py_hash_t hash, int (*is_plain)(PyObject*), PyObject** stored,
+                 PyObject** value) {
   PyDictObject* d = (PyDictObject*)dict;
   PyDictKeysObject* keys = d->ma_keys;
   *value = NULL;
@@ -35,10 +36,11 @@ int hl_dict_find(PyObject* dict, PyObject* key, Py_hash_t hash, int (*is_plain)(
     if (at < 0) continue;
     int same;
     if (strings) {
-      PyObject* stored = DK_UNICODE_ENTRIES(keys)[at].me_key;
-      same = same_key(stored, ((PyASCIIObject*)stored)->hash, key, hash, is_plain);
+      *stored = DK_UNICODE_ENTRIES(keys)[at].me_key;
+      same = same_key(*stored, ((PyASCIIObject*)*stored)->hash, key, hash, is_plain);
     } else {
       PyDictKeyEntry* entry = &DK_ENTRIES(keys)[at];
+      *stored = entry->me_key;
       same = same_key(entry->me_key, entry->me_hash, key, hash, is_plain);
     }
     if (same < 0) return -1;
@@ -53,7 +55,7 @@ int hl_dict_set(PyObject* dict, PyObject* key, Py_hash_t hash, PyObject* value) 
   return _PyDict_SetItem_KnownHash(dict, key, value, hash);
 }
 
-int hl_set_find(PyObject* set, PyObject* key, Py_hash_t hash, int (*is_plain)(PyObject*)) {
+int hl_set_find(PyObject* set, PyObject* key, Py_hash_t hash, int (*is_plain)(PyObject*), PyObject** stored) {
   PySetObject* s = (PySetObject*)set;
   const size_t mask = (size_t)s->mask;
   size_t perturb = (size_t)hash;
@@ -63,6 +65,7 @@ int hl_set_find(PyObject* set, PyObject* key, Py_hash_t hash, int (*is_plain)(Py
       if (entry->key == NULL && entry->hash == 0) return 0;
       if (entry->key == NULL || entry->hash != hash) continue;
       const int same = same_key(entry->key, entry->hash, key, hash, is_plain);
+      *stored = entry->key;
       if (same != 0) return same;
     }
     perturb >>= PERTURB_SHIFT;

@@ -81,6 +81,7 @@ struct ObjectFunctions {
   void (*flush)(Activation* activation, const int64_t* retained, int64_t count) = nullptr;                     // as flush, once keep_next has come to flush_at
   const void* float_type = nullptr;
   int64_t (*run)(Activation* activation, int64_t exit_id) = nullptr;  // as run; 0: has left; else out holds the objects of the snapshot's slots
+  void* (*next_item)(Activation* activation, void* iterator, int64_t flags) = nullptr;  // as next_item
   int64_t (*array_matches)(void* object, const void* array_type) = nullptr;                                  // as as_array
 };
 

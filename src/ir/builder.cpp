@@ -163,6 +163,11 @@ ValueId Builder::object_call(ObjectCallId id, std::span<const ValueId> operands,
 }
 
 void Builder::run(SnapshotId snapshot) { append(OpCode::Run, Type::None, {})->snapshot = snapshot; }
+ValueId Builder::next_item(ValueId iterator, bool unpacked) {
+  const ValueId v = unary(OpCode::NextItem, Type::None, iterator);
+  block_->ops.back()->imm = unpacked ? 1 : 0;
+  return v;
+}
 ValueId Builder::made(size_t slot) {
   Op* op = append(OpCode::Made, Type::None, {});
   op->imm = static_cast<int64_t>(slot);

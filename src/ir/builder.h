@@ -59,6 +59,7 @@ class Builder {
   void list_append(ValueId list, ValueId item, bool takes_over, SnapshotId snapshot);
 
   void run(SnapshotId snapshot);
+  ValueId next_item(ValueId iterator, bool unpacked);
   ValueId made(size_t slot);
 
   void guard(ValueId condition, ExitReason reason, SnapshotId snapshot);

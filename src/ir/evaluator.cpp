@@ -450,6 +450,9 @@ Flow Machine::run_Flush(const Op& op) {
   helpers_.objects.flush(activation_, retained.data(), static_cast<int64_t>(retained.size()));
   return Flow::kNext;
 }
+Flow Machine::run_NextItem(const Op& op) {
+  return set(op, reinterpret_cast<int64_t>(helpers_.objects.next_item(activation_, pointer_of(index(op, 0)), op.imm)));
+}
 Flow Machine::run_Made(const Op& op) { return set(op, activation_->out[op.imm]); }
 Flow Machine::run_ListAppend(const Op& op) {
   return checked(op, [&] { return helpers_.objects.list_append(pointer_of(index(op, 0)), pointer_of(index(op, 1)), op.imm) != 0; });

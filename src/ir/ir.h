@@ -133,7 +133,7 @@ struct Input {
   Slot slot;
   PyKind kind = PyKind::Unbound;       // guarded: exact type
   ArrayTypeId array_type = kNone;      // kind == Array
-  ObjectId object = kNone;             // kind == Const: the slot holds this very object
+  ObjectId object = kNone;             // kind == Const: the slot holds this very object; kind == Object: one of exactly this type
   uint32_t same_as = kNone;            // guarded: it is the very object of this input, an earlier one
   uint32_t instance = kNone;           // kind == Object: it is instances[instance]
   ObjectId code = kNone;               // kind == Object: a function with this code, see FunctionGuard

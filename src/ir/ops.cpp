@@ -41,6 +41,7 @@ Attribute attribute_of(OpCode code) {
     case OpCode::ObjectCall: return Attribute::kObjectCall;
     case OpCode::Unbox:
     case OpCode::Made:
+    case OpCode::NextItem:
     case OpCode::ListSet:
     case OpCode::ListAppend: return Attribute::kNumber;
     case OpCode::Load:

@@ -62,6 +62,7 @@ void input_line(Io& io, auto& f, auto& input) {
   io.py_kind(input.kind);
   if (input.kind == PyKind::Array) io.array_type(input.array_type);
   if (input.kind == PyKind::Const) io.object(input.object);
+  if (io.optional("type", input.kind == PyKind::Object && input.object != kNone)) io.object(input.object);
   if (io.optional("same", input.same_as != kNone)) io.number(input.same_as);
   if (io.optional("instance", input.instance != kNone)) io.number(input.instance);
   if (io.optional("code", input.code != kNone)) io.object(input.code);

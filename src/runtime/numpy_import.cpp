@@ -106,6 +106,9 @@ bool import_numpy() {
 PyTypeObject* kind_type(ir::PyKind kind) { return imported.types[static_cast<int>(kind)]; }
 
 const ir::HelperTable& helper_table() { return imported.helpers; }
-void set_run(int64_t (*run)(ir::Activation* activation, int64_t exit_id)) { imported.helpers.objects.run = run; }
+void set_run(int64_t (*run)(ir::Activation* activation, int64_t exit_id), void* (*next_item)(ir::Activation* activation, void* iterator, int64_t flags)) {
+  imported.helpers.objects.run = run;
+  imported.helpers.objects.next_item = next_item;
+}
 
 }  // namespace hotloop::runtime

@@ -17,7 +17,7 @@ PyTypeObject* kind_type(ir::PyKind kind);
 // The core helpers and NumPy's inner loops (numpy_loops.cpp). Helpers that this NumPy does not offer stay null.
 const ir::HelperTable& helper_table();
 // What the table's ObjectFunctions::run is, which is not made here.
-void set_run(int64_t (*run)(ir::Activation* activation, int64_t exit_id));
+void set_run(int64_t (*run)(ir::Activation* activation, int64_t exit_id), void* (*next_item)(ir::Activation* activation, void* iterator, int64_t flags));
 // Called once by import_numpy().
 void find_numpy_loops(ir::HelperTable* table);
 void find_python_math(ir::HelperTable* table);

@@ -103,12 +103,6 @@ struct Key {
   }
 };
 
-// The variables of a namespace are in registers: its dictionary is left to the interpreter.
-bool is_namespace(const Activation* a, const PyObject* dict) {
-  void* const* end = a->namespaces + a->namespace_count;
-  return std::find(a->namespaces, end, dict) != end;
-}
-
 int64_t give(int64_t* cells, PyObject* object) {
   cells[0] = reinterpret_cast<int64_t>(object);
   return 1;
@@ -124,9 +118,15 @@ int64_t given_key(Activation* a, int64_t* cells, Key& key, int64_t kinds) {
 // ------------------------------------------------------------------------------------------------- dictionaries
 
 // As hl_dict_find.
-int find(const Activation* a, PyObject* dict, const Key& key, PyObject** value) {
+int find(const Activation* a, PyObject* dict, const Key& key, PyObject** value, PyObject** stored = nullptr) {
+  PyObject* own = nullptr;
   if (!key.valid() || is_namespace(a, dict)) return -1;
-  return hl_dict_find(dict, key.object, key.hash, &is_plain_key, value);
+  return hl_dict_find(dict, key.object, key.hash, &is_plain_key, stored != nullptr ? stored : &own, value);
+}
+
+// As hl_set_find.
+int find_in_set(PyObject* set, const Key& key, PyObject** stored) {
+  return key.valid() ? hl_set_find(set, key.object, key.hash, &is_plain_key, stored) : -1;
 }
 
 int64_t call_DictGet(Activation* a, int64_t* cells, int64_t kinds) {
@@ -189,17 +189,20 @@ int64_t call_DictSet(Activation* a, int64_t* cells, int64_t kinds) {
   return given_key(a, cells, key, kinds);
 }
 
+// The table's own key, too, may be what a variable is.
 int64_t call_DictPop(Activation* a, int64_t* cells, int64_t kinds) {
   Key key(cells + 1, kinds);
-  PyObject* value = nullptr;
-  if (!has_room(a) || find(a, at(cells[0]), key, &value) != 1) return key.done(0);
-  if (!is_plain_value(value)) return key.done(0);
+  PyObject *value = nullptr, *stored = nullptr;
+  if (!has_room(a, 2) || find(a, at(cells[0]), key, &value, &stored) != 1 || !is_plain_value(value)) return key.done(0);
   Py_INCREF(value);
+  Py_INCREF(stored);
   if (PyDict_DelItem(at(cells[0]), key.object) < 0) {
     PyErr_Clear();
+    Py_DECREF(stored);
     Py_DECREF(value);
     return key.done(0);
   }
+  keep(a, stored);
   cells[0] = keep(a, value);
   return key.done(1);
 }
@@ -208,7 +211,8 @@ int64_t call_DictPop(Activation* a, int64_t* cells, int64_t kinds) {
 
 int64_t call_SetHas(Activation*, int64_t* cells, int64_t kinds) {
   Key key(cells + 1, kinds);
-  const int found = key.valid() ? hl_set_find(at(cells[0]), key.object, key.hash, &is_plain_key) : -1;
+  PyObject* stored = nullptr;
+  const int found = find_in_set(at(cells[0]), key, &stored);
   if (found < 0) return key.done(0);
   cells[0] = found;
   return key.done(1);
@@ -221,7 +225,8 @@ int64_t call_SetLen(Activation*, int64_t* cells, int64_t) {
 
 int64_t call_SetAdd(Activation* a, int64_t* cells, int64_t kinds) {
   Key key(cells + 1, kinds);
-  if (!key.valid() || !has_room(a) || hl_set_find(at(cells[0]), key.object, key.hash, &is_plain_key) < 0) return key.done(0);
+  PyObject* stored = nullptr;
+  if (!has_room(a) || find_in_set(at(cells[0]), key, &stored) < 0) return key.done(0);
   if (PySet_Add(at(cells[0]), key.object) < 0) {
     PyErr_Clear();
     return key.done(0);
@@ -229,11 +234,13 @@ int64_t call_SetAdd(Activation* a, int64_t* cells, int64_t kinds) {
   return given_key(a, cells, key, kinds);
 }
 
-int64_t call_SetDiscard(Activation*, int64_t* cells, int64_t kinds) {
+int64_t call_SetDiscard(Activation* a, int64_t* cells, int64_t kinds) {
   Key key(cells + 1, kinds);
-  const int found = key.valid() ? hl_set_find(at(cells[0]), key.object, key.hash, &is_plain_key) : -1;
-  // The set's own key is dropped: a variable that is it holds the reference, or is kept.
-  if (found < 0 || PySet_Discard(at(cells[0]), key.object) < 0) {
+  PyObject* stored = nullptr;
+  const int found = has_room(a) ? find_in_set(at(cells[0]), key, &stored) : -1;
+  if (found < 0) return key.done(0);
+  if (found == 1) keep(a, Py_NewRef(stored));
+  if (PySet_Discard(at(cells[0]), key.object) < 0) {
     PyErr_Clear();
     return key.done(0);
   }
@@ -395,24 +402,39 @@ int64_t call_NextDouble(Activation*, int64_t* cells, int64_t) {
   return 1;
 }
 
-// What goes is what has another owner, or is plain.
+// What goes is what has another owner, or is plain. What variables are may be owned by a container that goes: it is kept itself.
 void flush(Activation* a, const int64_t* retained, int64_t count) {
+  if (a->keep_end - a->keep_next < count) {  // no room for them
+    a->flush_at = a->keep_end;
+    return;
+  }
+  PyObject* used[ir::kMaxFlushCells];
+  size_t uses = 0;
+  for (int64_t k = 0; k < count; ++k) {
+    if (retained[k] != 0) used[uses++] = Py_NewRef(at(retained[k]));
+  }
   void** kept = a->keep_begin;
   for (void** p = a->keep_begin; p < a->keep_next; ++p) {
     auto* object = static_cast<PyObject*>(*p);
     if (object == nullptr) continue;
-    const bool is_used = std::find(retained, retained + count, reinterpret_cast<int64_t>(object)) != retained + count;
-    if (is_used || (Py_REFCNT(object) == 1 && !is_plain_value(object))) {
-      *kept++ = object;
+    const bool until_exit = (reinterpret_cast<uintptr_t>(object) & kUntilExit) != 0;
+    if (until_exit || (Py_REFCNT(object) == 1 && !is_plain_value(object))) {
+      *kept++ = *p;
     } else {
       Py_DECREF(object);
     }
   }
+  for (size_t k = 0; k < uses; ++k) *kept++ = used[k];
   a->keep_next = kept;
   a->flush_at = std::min(kept + kFlushed, a->keep_end);
 }
 
 }  // namespace
+
+bool is_namespace(const ir::Activation* a, const PyObject* dict) {
+  void* const* end = a->namespaces + a->namespace_count;
+  return std::find(a->namespaces, end, dict) != end;
+}
 
 void add_object_calls(ir::ObjectFunctions* functions) {
 #define HL_OBJECT_CALL(name, text, operands, result, doc) functions->calls[static_cast<size_t>(ir::ObjectCallId::name)] = &call_##name;

@@ -137,13 +137,18 @@ ir::ObjectFunctions object_functions() {
   return functions;
 }
 
+// The lowest bit of the pointer says that no flush may drop it.
+void keep_until_exit(ir::Activation* activation, PyObject* object) {
+  *activation->keep_next++ = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(Py_NewRef(object)) | kUntilExit);
+}
+
 void drop_kept(ir::Activation* activation) {
   void** const begin = activation->keep_begin;
   if (begin == nullptr) return;
   void** const end = activation->keep_next;
   activation->keep_begin = activation->keep_next = activation->keep_end = nullptr;
   activation->flush_at = reinterpret_cast<void**>(UINTPTR_MAX);
-  for (void** p = begin; p < end; ++p) Py_XDECREF(object_of(*p));
+  for (void** p = begin; p < end; ++p) Py_XDECREF(reinterpret_cast<PyObject*>(reinterpret_cast<uintptr_t>(*p) & ~kUntilExit));
   if (spare_buffer == nullptr) {
     spare_buffer = begin;
   } else {

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "runtime/numpy_import.h"
 #include "tracer/leaving.h"
+#include "tracer/next_item.h"
 
 namespace hotloop::tracer {
 namespace {
@@ -129,7 +130,13 @@ bool enable(Runtime& rt) {
   if (rt.enabled) disable(rt);
   PyThreadState* ts = PyThreadState_Get();
   if (!check_surroundings(ts) || !runtime::import_numpy() || !rt.errstate.start()) return false;
-  runtime::set_run(&run_instruction);
+  if (rt.ended_iterator == nullptr) {
+    PyObject* nothing = PyTuple_New(0);
+    rt.ended_iterator = nothing != nullptr ? PyObject_GetIter(nothing) : nullptr;
+    Py_XDECREF(nothing);
+    if (rt.ended_iterator == nullptr) return false;
+  }
+  runtime::set_run(&run_instruction, &next_item);
   if (rt.dict_watcher < 0) {
     rt.dict_watcher = PyDict_AddWatcher(on_dict_event);
     PyErr_Clear();  // all ids taken: namespaces are then checked at every entry

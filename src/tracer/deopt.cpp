@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "runtime/box.h"
 #include "runtime/objects.h"
@@ -246,6 +247,12 @@ void rebuild_stack(Leaving& l, const PlanFrame& frame, PyObject** scratch) {
     l.made[k] = nullptr;
   }
   for (int k = lowest; k < new_depth; ++k) hl_stack_push(l.frame, scratch[k]);
+  auto& context = *static_cast<RunContext*>(l.activation->context);
+  if (context.has_ended) {  // FOR_ITER is next: it finds an iterator that has none left
+    context.has_ended = false;
+    drop_later(l, hl_stack_pop(l.frame));
+    hl_stack_push(l.frame, Py_NewRef(l.rt.ended_iterator));
+  }
   for (int k = std::max(new_depth, lowest); k < old_depth; ++k) drop_later(l, scratch[k]);
 }
 
@@ -258,6 +265,13 @@ void drop_old_values(Leaving& l) {
   runtime::drop_kept(l.activation);
   hl_tracing_swap(l.ts, tracing);
   if (error != nullptr || hl_has_exception(l.ts)) PyErr_SetRaisedException(error);
+}
+
+bool raise_error_of_iterator(Leaving& l) {
+  auto& context = *static_cast<RunContext*>(l.activation->context);
+  if (context.error == nullptr) return false;
+  PyErr_SetRaisedException(std::exchange(context.error, nullptr));
+  return true;
 }
 
 // What the callback returns when an exception is set that was raised at `unit` of the live frame.
@@ -275,17 +289,13 @@ bool ends_loop(Leaving& l, int unit) {
   HlInstr in;
   if (!PyErr_ExceptionMatches(PyExc_StopIteration)) return false;
   PyObject* error = PyErr_GetRaisedException();
-  PyObject* nothing = PyTuple_New(0);
-  PyObject* ended = nullptr;
-  if (hl_decode(hl_frame_code(l.frame), unit, &in) == 0 && in.op == HL_FOR_ITER && nothing != nullptr) ended = PyObject_GetIter(nothing);
-  Py_XDECREF(nothing);
-  if (ended == nullptr) {
+  if (hl_decode(hl_frame_code(l.frame), unit, &in) < 0 || in.op != HL_FOR_ITER) {
     PyErr_SetRaisedException(error);
     return false;
   }
   Py_DECREF(error);
   Py_DECREF(hl_stack_pop(l.frame));
-  hl_stack_push(l.frame, ended);
+  hl_stack_push(l.frame, Py_NewRef(l.rt.ended_iterator));
   return true;
 }
 
@@ -381,7 +391,7 @@ PyObject* rebuild(Leaving& l, PyObject** scratch) {
   }
   if (l.plan.frames.size() == 1) {
     drop_old_values(l);
-    return go_on_at(l, outer.resume_unit);
+    return raise_error_of_iterator(l) ? deliver(l, outer.resume_unit) : go_on_at(l, outer.resume_unit);
   }
   PyObject* result = run_callees(l);
   drop_old_values(l);
@@ -399,7 +409,7 @@ PyObject* rebuild(Leaving& l, PyObject** scratch) {
 LeavingSize leaving_size(HlFrame* frame, const ExitPlan& plan) {
   const size_t slots = plan.slots.size();
   const size_t stack = static_cast<size_t>(std::max(hl_stack_depth(frame), plan.frames[0].stack_depth));
-  return {slots, plan.box_count, slots * 2 + stack, stack};  // dropped: at most two per slot, and each old stack item
+  return {slots, plan.box_count, slots * 2 + stack + 1, stack};  // dropped: at most two per slot, each old stack item, an iterator that has ended
 }
 
 Leaving make_leaving(Runtime& rt, PyThreadState* ts, HlFrame* frame, Region& region, const ExitPlan& plan, ir::Activation* activation,

@@ -38,7 +38,15 @@ void rebuild_stack(Leaving& l, const PlanFrame& frame, PyObject** scratch);
 void drop_old_values(Leaving& l);  // and what native code has kept; may run Python
 // What the callback returns: when an exception is set that was raised at `unit`; when the frame goes on at `unit`, after pending work.
 PyObject* deliver(Leaving& l, int unit);
+bool raise_error_of_iterator(Leaving& l);  // what next_item has met, if anything
 PyObject* go_on_at(Leaving& l, int unit);
+
+// An iterator that next_item has looked at, and what it found.
+struct PlainIterator {
+  PyObject* it = nullptr;
+  PyObject* inner = nullptr;  // what is asked in its place, or null
+  uint32_t how = 0;
+};
 
 // One entry into a region, for what native code calls in the middle (Activation::context).
 struct RunContext {
@@ -53,6 +61,11 @@ struct RunContext {
   uint64_t resumed_at = 0;          // time stamp: when native code went on
   void** namespaces = nullptr;      // room for note_namespaces: region.namespace_room of them; null where the region looks into no dictionary
   uint64_t performed_cycles = 0;    // of the last run: what its instructions took
+  PlainIterator plain[4] = {};          // those that next_item may ask until the next run
+  uint32_t plain_count = 0;
+  // What next_item has found out by asking, which must not be asked again: the FOR_ITER behind it takes it from here.
+  bool has_ended = false;           // the iterator has none left
+  PyObject* error = nullptr;        // it has raised this; owned
 };
 
 // Tells the activation which dictionaries hold variables that the region has in registers. Behind a run there may be new ones.

@@ -32,10 +32,13 @@ Result<Sym> extreme(Emit& e, const ModelCall& call, CompareOp better) {
     if (!c) return c.refusal();
     const Sym& other = call.args[k];
     Sym chosen = make_sym(e, best.kind, ir.select(part_type(best.kind), c->v[0], other.v[0], best.v[0]));
-    if (other.obj != ir::kNoValue && best.obj != ir::kNoValue) {
-      chosen.obj = ir.select(Type::Ptr, c->v[0], other.obj, best.obj);
+    if (other.obj != ir::kNoValue || best.obj != ir::kNoValue) {
+      auto pointer = [&](const Sym& s) { return s.obj != ir::kNoValue ? s.obj : ir.const_bits(Type::Ptr, 0); };
+      const ValueId x = pointer(other), y = pointer(best);
+      chosen.obj = ir.select(Type::Ptr, c->v[0], x, y);
       chosen.sure = other.sure && best.sure;
     }
+    e.note_choice(chosen, c->v[0], other, best);
     best = chosen;
   }
   return best;
@@ -66,7 +69,9 @@ Result<Sym> model_abs(Emit& e, const ModelCall& call) {
   if (is_signed(type)) {  // abs(MIN) does not fit
     ir.guard(ir.binary(OpCode::Ne, type, x, ir.const_bits(type, int_range(type).lo)), ExitReason::Overflow, e.before());
   }
-  return make_sym(e, kind, ir.unary(OpCode::Abs, type, x));
+  Sym r = make_sym(e, kind, ir.unary(OpCode::Abs, type, x));
+  if (a.kind == PyKind::Int) e.note_choice(r, ir.binary(OpCode::Ge, type, x, ir.const_bits(type, 0)), a, Sym{});
+  return r;
 }
 
 Result<Sym> model_min(Emit& e, const ModelCall& call) { return extreme(e, call, CompareOp::kLt); }

@@ -9,13 +9,27 @@
 #include <Python.h>
 
 #include <cstddef>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "ir/ir.h"
 
 namespace hotloop::tracer {
+
+// An iterator that FOR_ITER was about to ask.
+struct SeenIterator {
+  std::string type;    // its name
+  bool plain = false;  // next_item can ask it (next_item.h)
+};
+// The number or constant that an item was (Str: any exact str), or of what the tuple consisted that it was (kind Tuple).
+struct SeenItem {
+  ir::PyKind kind = ir::PyKind::Unbound;
+  std::vector<SeenItem> items;
+  bool is_tuple() const { return kind == ir::PyKind::Tuple; }
+};
 
 class CodeObservation {
  public:
@@ -37,6 +51,8 @@ class CodeObservation {
     }
     no_trips_.insert(other.no_trips_.begin(), other.no_trips_.end());
     for (const auto& [unit, top] : other.tops_) tops_.insert_or_assign(unit, top);
+    for (const auto& [unit, it] : other.iterators_) iterators_.insert_or_assign(unit, it);
+    for (const auto& [unit, item] : other.items_) items_.insert_or_assign(unit, item);
   }
 
   // What was on top of the stack before the instruction at op_unit `unit`: the kind of number or constant (Object: something else, or not seen), or
@@ -51,6 +67,18 @@ class CodeObservation {
     return seen == tops_.end() ? Top{} : seen->second;
   }
 
+  // By op_unit: the iterator of a FOR_ITER, and what was on top of the stack where it goes on. Null: not seen, or something else.
+  void saw_iterator(int unit, SeenIterator it) { iterators_.insert_or_assign(unit, std::move(it)); }
+  void saw_item(int unit, SeenItem item) { items_.insert_or_assign(unit, std::move(item)); }
+  const SeenIterator* iterator(int unit) const {
+    auto seen = iterators_.find(unit);
+    return seen == iterators_.end() ? nullptr : &seen->second;
+  }
+  const SeenItem* item(int unit) const {
+    auto seen = items_.find(unit);
+    return seen == items_.end() ? nullptr : &seen->second;
+  }
+
   // The counted loop whose FOR_ITER (op_unit) this is has been seen to run no trip at all, often enough that this must stay in native code.
   void saw_no_trip(int unit) { no_trips_.insert(unit); }
   bool ran_no_trip(int unit) const { return no_trips_.count(unit) != 0; }
@@ -59,6 +87,8 @@ class CodeObservation {
   std::vector<bool> hit_;
   std::unordered_set<int> no_trips_;
   std::unordered_map<int, Top> tops_;
+  std::unordered_map<int, SeenIterator> iterators_;
+  std::unordered_map<int, SeenItem> items_;
 };
 
 struct Observations {

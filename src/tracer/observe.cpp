@@ -7,6 +7,7 @@
 #include <ctime>
 
 #include "base/log.h"
+#include "tracer/next_item.h"
 #include "tracer/runtime.h"
 #include "tracer/semantics.h"
 
@@ -200,8 +201,34 @@ bool is_about_monitoring(PyCodeObject* code, const HlInstr& in) {
   return PyUnicode_CompareWithASCIIString(name, "set_events") == 0 || PyUnicode_CompareWithASCIIString(name, "set_local_events") == 0;
 }
 
+// What the item of an iterator consists of, if of nothing but numbers, None and str. `left`: so many parts at most.
+bool look_at_item(PyObject* object, int* left, SeenItem* item) {
+  if (--*left < 0) return false;
+  if (!PyTuple_CheckExact(object)) {
+    item->kind = PyUnicode_CheckExact(object) ? ir::PyKind::Str : classify(object, nullptr);
+    return item->kind == ir::PyKind::Str || item->kind == ir::PyKind::None_ || is_py_number(item->kind) || is_np_scalar(item->kind);
+  }
+  item->kind = ir::PyKind::Tuple;
+  for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(object); ++k) {
+    item->items.emplace_back();
+    if (!look_at_item(PyTuple_GET_ITEM(object, k), left, &item->items.back())) return false;
+  }
+  return true;
+}
+
+bool is_plain_container(PyTypeObject* type) {
+  return type == &PyList_Type || type == &PyTuple_Type || type == &PyDict_Type || type == &PySet_Type || type == &PyUnicode_Type || type == &PyBytes_Type;
+}
+
+void see_item(CodeObservation& seen, int unit, PyObject* top) {
+  int left = 16;
+  SeenItem item;
+  if (look_at_item(top, &left, &item)) seen.saw_item(unit, std::move(item));
+}
+
 // The kind of what the last instruction has left on the stack: results of what is left to the interpreter are taken for that (record_run.cpp).
-void see_top(Runtime& rt, PyCodeObject* code, CodeObservation& seen, int unit) {
+void see_top(Runtime& rt, PyCodeObject* code, CodeObservation& seen, const HlInstr& in) {
+  const int unit = in.op_unit;
   const CodeInfo* info = find_code(rt, code);
   HlFrame* frame = hl_current_frame(rt.session.thread);
   if (info == nullptr || frame == nullptr || hl_frame_code(frame) != code) return;
@@ -209,10 +236,13 @@ void see_top(Runtime& rt, PyCodeObject* code, CodeObservation& seen, int unit) {
   PyObject* top = depth > 0 && depth <= hl_stack_limit(code) ? hl_stack_slot_at(frame, depth - 1) : nullptr;
   if (top == nullptr) return;
   const ir::PyKind kind = classify(top, nullptr);
-  if (is_py_number(kind) || is_np_scalar(kind) || kind == ir::PyKind::None_) return seen.saw_top(unit, {kind, nullptr});
-  PyTypeObject* type = Py_TYPE(top);
-  const bool container = type == &PyList_Type || type == &PyTuple_Type || type == &PyDict_Type || type == &PySet_Type || type == &PyUnicode_Type || type == &PyBytes_Type;
-  if (container) seen.saw_top(unit, {ir::PyKind::Object, type});
+  if (is_py_number(kind) || is_np_scalar(kind) || kind == ir::PyKind::None_) {
+    seen.saw_top(unit, {kind, nullptr});
+  } else if (is_plain_container(Py_TYPE(top))) {
+    seen.saw_top(unit, {ir::PyKind::Object, Py_TYPE(top)});
+  }
+  see_item(seen, unit, top);
+  if (in.op == HL_FOR_ITER) seen.saw_iterator(unit, {Py_TYPE(top)->tp_name, is_plain_iterator(top)});
 }
 
 }  // namespace
@@ -236,7 +266,7 @@ PyObject* on_instruction(PyObject*, PyObject* const* args, Py_ssize_t count) {
     return Py_NewRef(Py_None);
   }
   seen->second.mark(in.op_unit);
-  see_top(rt, code, seen->second, in.op_unit);
+  see_top(rt, code, seen->second, in);
   return disable_event(rt);
 }
 

@@ -421,7 +421,20 @@ Done do_format(HlFrame* frame, const HlInstr& in) {
   }
 }
 
-enum class Group { kNone, kLocal, kName, kStack, kBinary, kOperator, kItem, kAttribute, kCall, kCallEx, kContainer, kFormat };
+// The next item of the iterator on the stack. Where there is none the iterator goes.
+Done do_for_iter(HlFrame* frame) {
+  PyObject* it = Stack(frame).top(1);
+  PyObject* item = Py_TYPE(it)->tp_iternext(it);
+  if (item != nullptr) return push(frame, item);
+  if (PyErr_Occurred() != nullptr) {
+    if (!PyErr_ExceptionMatches(PyExc_StopIteration)) return Done::kRaised;
+    PyErr_Clear();
+  }
+  drop(frame, 1);
+  return Done::kEnded;
+}
+
+enum class Group { kNone, kForIter, kLocal, kName, kStack, kBinary, kOperator, kItem, kAttribute, kCall, kCallEx, kContainer, kFormat };
 
 struct Row {
   Group group = Group::kNone;
@@ -444,6 +457,7 @@ Row row_of(const HlInstr& in) {
     case HL_STORE_GLOBAL:
     case HL_STORE_NAME:
     case HL_STORE_DEREF: return {Group::kName, 1, 0};
+    case HL_FOR_ITER: return {Group::kForIter, 0, 1};
     case HL_NOP: return {Group::kStack, 0, 0};
     case HL_LOAD_CONST:
     case HL_PUSH_NULL: return {Group::kStack, 0, 1};
@@ -512,6 +526,7 @@ Done perform(HlFrame* frame, PyCodeObject* code, const HlInstr& in, const HlInst
     case Group::kCallEx: return do_call_ex(frame, in);
     case Group::kContainer: return do_container(frame, in);
     case Group::kFormat: return do_format(frame, in);
+    case Group::kForIter: return do_for_iter(frame);
     case Group::kNone: break;
   }
   return Done::kLeave;

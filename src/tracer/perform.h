@@ -7,14 +7,19 @@
 
 namespace hotloop::tracer {
 
-// What an instruction takes from the stack and puts there. Only straight-line instructions; can == false: perform() does not know it.
+// What an instruction takes from the stack and puts there. Only straight-line instructions, and FOR_ITER where there is an item; can == false: perform() does not know it.
 struct StackEffect {
   bool can = false;
   int pops = 0, pushes = 0;
 };
 StackEffect stack_effect(const HlInstr& in);
 
-enum class Done { kGood, kRaised, kLeave };  // kLeave: the interpreter must do this one, nothing was changed
+enum class Done {
+  kGood,
+  kRaised,
+  kLeave,  // the interpreter must do this one, nothing was changed
+  kEnded,  // FOR_ITER, whose iterator had no item left and is gone: control goes to its target
+};
 
 // REQUIRES stack_effect(in).can, a complete frame whose unit is in.unit, tracing off. `next`: the instruction behind it, or null.
 Done perform(HlFrame* frame, PyCodeObject* code, const HlInstr& in, const HlInstr* next);

@@ -286,13 +286,20 @@ Result<std::unique_ptr<ir::Function>> record_region(const RecordRequest& request
   std::set<std::string> stored_names;
   std::set<std::pair<int, uint32_t>> text_slots;
   std::set<std::pair<int, uint32_t>> u64_slots;
+  bool any_iterator = false;
   for (int attempt = 0;; ++attempt) {
     Recorder recorder(request);
     recorder.stored_names() = stored_names;
     recorder.text_slots() = text_slots;
     recorder.u64_slots() = u64_slots;
+    recorder.take_any_iterator(any_iterator);
     auto made = recorder.record();
     if (made) return made;
+    const RefusalReason why = made.refusal().reason;
+    if (!any_iterator && (why == RefusalReason::kUnsupportedIterator || why == RefusalReason::kSharedIterator)) {
+      any_iterator = true;  // it is known only later that the iterator at entry cannot be walked over
+      continue;
+    }
     if (!recorder.wants_restart() || attempt == 8) {
       HOTLOOP_LOG(kRecord, "line %d: %s", made.refusal().line, made.refusal().message().c_str());
       return made;

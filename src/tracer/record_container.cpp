@@ -173,7 +173,8 @@ bool Recorder::add_value(State& state, CallOperands& call, const Sym& value, boo
     return add_pointer(object);
   }
   if (!is_number(value.kind) && value.kind != PyKind::Char) return false;
-  if (shared && value.kind != PyKind::Char && (value.obj != ir::kNoValue || is_copied(state, value, call.taken))) return add_pointer(object_of(state, value));
+  const bool has_object = value.obj != ir::kNoValue || is_copied(state, value, call.taken) || is_known_at_times(state, value);
+  if (shared && value.kind != PyKind::Char && has_object) return add_pointer(object_of(state, value));
   for (int k = 0; k < ir::pykind_info(value.kind).parts; ++k) call.cells.push_back(value.v[k]);
   call.add_kind(value.kind);
   return call.fits();
@@ -208,10 +209,11 @@ void Recorder::flush_kept(const State& state, const LoopContext& loop) {
 }
 
 // The object that a number is from here on: its own, or a new one that lives until the exit.
-ValueId Recorder::object_of(State& state, const Sym& value) {
+ValueId Recorder::object_of(State& state, Sym value) {
   for (const auto& [box, made] : made_here_) {
     if (box == value.box && box != 0) return made;
   }
+  value.obj = pointer_of(state, value);
   const ir::SnapshotId before = this->before();
   auto make = [&] {
     CallOperands parts;
@@ -304,7 +306,7 @@ Result<Recorder::Step> Recorder::store_key(State& state, const HlInstr&) {
   const ValueId table = pointer_as(dict, &PyDict_Type);
   ValueId pointer = known_pointer(value);
   bool fresh = false;
-  if (pointer == ir::kNoValue && is_number(value.kind) && value.obj == ir::kNoValue && !is_copied(state, value, 3)) {
+  if (pointer == ir::kNoValue && is_number(value.kind) && value.obj == ir::kNoValue && !is_copied(state, value, 3) && !is_known_at_times(state, value)) {
     fresh = true;  // boxed last: the call takes over the reference
   } else if (pointer == ir::kNoValue) {
     if (!add_value(state, made, value, true)) return no_value();
@@ -313,7 +315,7 @@ Result<Recorder::Step> Recorder::store_key(State& state, const HlInstr&) {
   }
   call.cells = {table, pointer};
   const bool same = key.box != 0 && key.box == value.box;
-  if (!add_value(state, call, key, same || key.obj != ir::kNoValue)) return refuse(RefusalReason::kUnsupportedType, "key of type " + kind_text(key));
+  if (!add_value(state, call, key, same || key.obj != ir::kNoValue || is_known_at_times(state, key))) return refuse(RefusalReason::kUnsupportedType, "key of type " + kind_text(key));
   auto& stack = state.top().stack;
   const ir::SnapshotId before = this->before();
   stack.resize(stack.size() - 3);
@@ -494,7 +496,7 @@ Recorder::MaybeStep Recorder::call_set(State& state, std::string_view name, cons
   CallOperands call;
   call.taken = static_cast<size_t>(drop);
   call.cells.push_back(pointer_as(args[0], type));
-  if (!add_value(state, call, args[1], args[1].obj != ir::kNoValue)) return refuse(RefusalReason::kUnsupportedType, "key of type " + kind_text(args[1]));
+  if (!add_value(state, call, args[1], args[1].obj != ir::kNoValue || is_known_at_times(state, args[1]))) return refuse(RefusalReason::kUnsupportedType, "key of type " + kind_text(args[1]));
   const ir::SnapshotId before = this->before();
   pop_push(state, drop, known(*this, Py_None));
   const ValueId result = emit_call(add ? ObjectCallId::SetAdd : ObjectCallId::SetDiscard, call.cells, call.kinds, before);

@@ -1,13 +1,9 @@
 // Identity of carried variables (T29). See recorder.h.
 //
-// A variable that is assigned on some trips only may still be the object that came in: it is carried with that object's pointer, null
-// once it was assigned.
-//
 // Where every back edge brings two variables as one object (`y = x` in the loop), they are one object at the head and behind the loop too, if they
 // were one before it.
 // It is assumed of a pair that some back edge brought as one object; the loop is built again with that, and without when another back edge
-// contradicts. Before the loop they must be one object: known, or in the region's outermost loop guarded at entry, or else the first
-// trip is peeled off.
+// contradicts. Before the loop they must be one object: known, or in the region's outermost loop guarded at entry. All else is in record_same.cpp.
 #include <algorithm>
 
 #include "tracer/recorder.h"
@@ -53,12 +49,6 @@ void Recorder::compare_copies(const State& state, LoopContext& loop) {
   for (const VarPair& pair : loop.copies) {
     if (!one_object(at(state, pair.first), at(state, pair.second))) loop.parted.push_back(pair);
   }
-  for (const VarRef& ref : loop.carried) {
-    const Sym& head = at(*loop.head, ref);
-    const Sym& came = at(state, ref);
-    if (head.box != 0 && came.box == head.box) loop.kept.push_back(ref);
-    if (head.obj == ir::kNoValue && came.input != ir::kNone && is_number(came)) loop.named.push_back(ref);
-  }
   for (size_t a = 0; a < loop.carried.size(); ++a) {
     const Sym& first = at(state, loop.carried[a]);
     if (!has_identity(first)) continue;
@@ -69,40 +59,6 @@ void Recorder::compare_copies(const State& state, LoopContext& loop) {
       break;  // the next of this identity pairs with that one
     }
   }
-}
-
-// A join of two values of a variable: if one of them is what a loop around had at its head, that loop may leave it as it is.
-void Recorder::note_kept(const VarRef& ref, const Sym& a, const Sym& b) {
-  if (a.box == b.box) return;
-  for (LoopContext* loop : loops_) {
-    if (loop->head == nullptr || loop->frame != 0 || std::find(loop->carried.begin(), loop->carried.end(), ref) == loop->carried.end()) continue;
-    const Sym& head = at(*loop->head, ref);
-    if (head.box != 0 && (a.box == head.box || b.box == head.box)) loop->kept.push_back(ref);
-  }
-}
-
-// Gives an unboxed variable the pointer of the object that it came from. False: it has it already, or came from none (`named`: then null).
-bool Recorder::keep_object(State& state, const VarRef& ref, bool named) {
-  Sym s = fetch(state, ref);
-  if (s.obj != ir::kNoValue || !is_number(s)) return false;
-  ValueId pointer = s.input != ir::kNone && s.object == nullptr ? known_pointer(s) : ir::kNoValue;
-  if (pointer == ir::kNoValue && named) pointer = dummy(ir::Type::Ptr);
-  if (pointer == ir::kNoValue) return false;
-  s.obj = pointer;
-  at(state, ref) = s;
-  return true;
-}
-
-// Two numbers that a join makes one: if one of them is an object that came in, the result may be it.
-void Recorder::name_objects(Sym& a, Sym& b) {
-  if (a.kind != b.kind || a.obj != ir::kNoValue || b.obj != ir::kNoValue || a.input == b.input || !is_number(a)) return;
-  auto name = [&](Sym& s) {
-    if (s.input == ir::kNone || s.object != nullptr) return;
-    s.obj = known_pointer(s);
-  };
-  name(a);
-  name(b);
-  if (a.obj != ir::kNoValue && b.obj != ir::kNoValue) a.sure = b.sure = true;
 }
 
 // What the variable is before the loop, when it was given a form of several there.
@@ -120,16 +76,6 @@ bool Recorder::learn_copies(State& before, const LoopContext& loop, Copies* copi
   bool again = false;
   bool outermost = loop.frame == 0 && loop.header == infos_[0]->part->entry();
   normalise(before);
-  for (const VarRef& ref : loop.kept) {
-    note_kept(ref, at(before, ref), Sym{});  // then the loop around may leave it too
-    again |= keep_object(before, ref, false);
-  }
-  for (const VarRef& ref : loop.named) {
-    const Sym s = fetch(before, ref);
-    if (s.obj != ir::kNoValue || !is_number(s)) continue;
-    copies->unnamed.push_back(ref);
-    again = true;
-  }
   // What came in may have been given another form meanwhile, for which there is no guard.
   for (const VarPair& pair : loop.copies) {
     const Sym a = chosen_form(fetch(before, pair.first)), b = chosen_form(fetch(before, pair.second));
@@ -148,12 +94,19 @@ bool Recorder::learn_copies(State& before, const LoopContext& loop, Copies* copi
     if (same) {
       copies->assumed.push_back(pair);
       again = true;
-    } else if (loop.may_peel) {
-      copies->peel = again = true;
     } else {
       copies->given_up.push_back(pair);
     }
   }
+  auto learn = [&](const std::vector<LeafPair>& found, std::vector<LeafPair>& list) {
+    for (const LeafPair& pair : found) {
+      if (std::find(list.begin(), list.end(), pair) != list.end()) continue;
+      list.push_back(pair);
+      again = true;
+    }
+  };
+  learn(loop.found_always, copies->always);
+  learn(loop.found_varying, copies->varying);
   return again;
 }
 

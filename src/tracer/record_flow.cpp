@@ -170,6 +170,7 @@ Result<bool> Recorder::check_latch(State& state, LoopContext& loop) {
     return refuse(RefusalReason::kTypeChange, "");
   }
   for (const VarRef& ref : loop.carried) at(state, ref) = coerce(resolve(ref, at(state, ref)), at(head, ref));
+  compare_same(state, loop);
   return true;
 }
 
@@ -237,6 +238,7 @@ Result<Ways> Recorder::end_block(State state, const HlInstr& in, int block) {
     case HL_POP_JUMP_IF_FALSE:
     case HL_POP_JUMP_IF_NONE:
     case HL_POP_JUMP_IF_NOT_NONE: return end_conditional(std::move(state), in, block);
+    case HL_FOR_ITER: return ask_iterator(std::move(state), in, block);
     default: {
       auto done = unsupported(in);
       if (!done) return done.refusal();

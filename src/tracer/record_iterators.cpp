@@ -34,21 +34,8 @@ constexpr Advice kAdvice[] = {
     {"map", "with at most 3 iterators, a plain function, and not within enumerate or zip; or call the function in the body of the loop"},
     {"filter", "test in the body of the loop"},
     {"generator", "write what it yields into the body of the loop"},
-    {"dict_keyiterator", "walk over list(d)"},
-    {"dict_itemiterator", "walk over list(d.items())"},
-    {"dict_valueiterator", "walk over list(d.values())"},
-    {"itertools.count", "use enumerate, or count in the body of the loop"},
-    {"itertools.repeat", "use range for the number of trips"},
-    {"itertools.product", "use nested loops"},
-    {"itertools.chain", "write one loop after the other, or walk over one list"},
-    {"itertools.combinations", "use nested loops over indices"},
     {"itertools.accumulate", "add up in the body of the loop"},
-    {"ndenumerate", "use nested loops over indices"},
-    {"ndindex", "use nested loops over indices"},
-    {"set_iterator", "walk over a list of its items"},
-    {"bytearray_iterator", "walk over bytes(data) or numpy.frombuffer(data, numpy.uint8)"},
     {"memory_iterator", "walk over bytes(data) or numpy.asarray(data)"},
-    {"longrange_iterator", "use a range within 64 bits"},
     {"str_iterator", "only ASCII text is compiled here: walk over numpy.frombuffer(text.encode('utf-32-le'), numpy.uint32)"},
     {"numpy.flatiter", "walk over a.ravel()"},
     {"numpy.nditer", "use nested loops over indices"},
@@ -63,6 +50,11 @@ std::string with_advice(const char* type) {
     if (text == advice.type) return text + ": " + advice.text;
   }
   return text;
+}
+
+// Is the loop at whose header FOR_ITER is one that counts, on an iterator that native code walks over itself?
+bool Recorder::is_counted(const State& state, const HlInstr& in) const {
+  return in.op == HL_FOR_ITER && !state.top().stack.empty() && !is_untouched(state.top().stack.back()) && ir::is_iterator(state.top().stack.back().kind);
 }
 
 // The constant behind a value, wherever in the region it stands.

@@ -125,12 +125,25 @@ ValueId Recorder::align(ValueId v, int64_t value, EntryPositions* positions) {
   return v;
 }
 
+// One that is asked by FOR_ITER's run (record_run.cpp). Types that are there for good have a version of their own.
+Result<void> Recorder::entry_any_iterator(State& state, PyObject* it) {
+  const unsigned long flags = Py_TYPE(it)->tp_flags;
+  VarRef top{VarRef::Where::kStack, 0, static_cast<int>(state.top().stack.size()) - 1};
+  Sym s = fetch(state, top);
+  if (s.kind != PyKind::Object) return refuse(RefusalReason::kUnsupportedIterator, with_advice(Py_TYPE(it)->tp_name));
+  if ((flags & Py_TPFLAGS_HEAPTYPE) == 0 || (flags & Py_TPFLAGS_IMMUTABLETYPE) != 0) {
+    function_->inputs[s.input].object = object(reinterpret_cast<PyObject*>(Py_TYPE(it)));
+  }
+  return {};
+}
+
 // The iterator of the loop at whose header the region is entered.
 Result<void> Recorder::entry_iterator(State& state) {
   int index = static_cast<int>(state.top().stack.size()) - 1;
   PyObject* it = index >= 0 ? hl_stack_peek(request_.frame, index) : nullptr;
   if (it == nullptr) return refuse(RefusalReason::kObservationLost, "no iterator");
   if (index > static_cast<int>(ir::kMaxIterStack)) return refuse(RefusalReason::kTooDeep, "");
+  if (any_iterator_) return entry_any_iterator(state, it);
   EntryPositions positions;
   auto s = entry_part(it, static_cast<uint32_t>(index), 0, &positions);
   if (!s) return s.refusal();

@@ -111,7 +111,13 @@ bool Recorder::is_tuple_form(const State& state, const Sym& s) const {
     if (!other.items) return;
     for (const Sym& item : *other.items) self(self, item);
   };
-  auto shared_item = [&](const Sym& item) { return !is_number(item.kind) || (item.box != 0 && item.obj == ir::kNoValue && item.object == nullptr && is_copied_twice(state, item)); };
+  // Numbers that are, or must become, the objects of other variables would change those.
+  auto shared_item = [&](const Sym& item) {
+    if (!is_number(item.kind)) return true;
+    if (item.object != nullptr || item.input != ir::kNone || (item.obj != ir::kNoValue && item.sure)) return false;
+    auto is_item = [&](const SameIf& one) { return item.box != 0 && (one.a.box == item.box || one.b.box == item.box); };
+    return item.obj != ir::kNoValue || std::any_of(state.same.begin(), state.same.end(), is_item) || is_copied_twice(state, item);
+  };
   if (std::any_of(s.items->begin(), s.items->end(), shared_item)) return false;
   for (const FrameVals& frame : state.frames) {
     for (const Sym& other : frame.locals) count(count, other);

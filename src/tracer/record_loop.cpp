@@ -59,7 +59,6 @@ Result<Ways> Recorder::emit_loop(State state, int header, int peels) {
   Copies& copies = copies_[key + "+" + std::to_string(peels)];
   int arms = arms_;
   for (int attempt = 0; attempt < 16; ++attempt) {
-    if (copies.peel) return peel(std::move(state), header, peels);
     ir::Block* parent = builder_.block();
     size_t kept = parent->ops.size();
     LoopContext loop;
@@ -71,10 +70,11 @@ Result<Ways> Recorder::emit_loop(State state, int header, int peels) {
     loop.carried = carried;
     loop.copies = copies.assumed;
     loop.kept_ops = kept_ops_;
+    loop.always = copies.always;
+    loop.varying = copies.varying;
     loops_.push_back(&loop);
     arms_ = 0;
-    bool counted = first_instr(info, header).op == HL_FOR_ITER;
-    auto ways = counted ? build_for(state, loop) : build_while(state, loop);
+    auto ways = is_counted(state, first_instr(info, header)) ? build_for(state, loop) : build_while(state, loop);
     loops_.pop_back();
     arms_ = arms;
     if (ways ? !learn_copies(state, loop, &copies) : abandoned_ != &loop) {
@@ -84,8 +84,6 @@ Result<Ways> Recorder::emit_loop(State state, int header, int peels) {
     abandoned_ = nullptr;
     parent->ops.resize(kept);
     builder_.set_block(parent);
-    // What was emitted is gone, so that constants can be made here.
-    for (const VarRef& ref : std::exchange(copies.unnamed, {})) keep_object(state, ref, true);
     if (ways) continue;
     if (!loop.parted.empty()) {
       for (const VarPair& pair : loop.parted) copies.give_up(pair);
@@ -175,6 +173,8 @@ Result<Ways> Recorder::build_for(State state, LoopContext& loop) {
   loop.course = &*bounds;
   ValueId mark = static_cast<ValueId>(function_->value_types.size());
   std::vector<ValueId> initial = carried_parts(state, loop.carried);
+  if (auto planned = plan_same(state, loop); !planned) return planned.refusal();
+  initial_same(loop, &initial);
   ir::Op* op = builder_.for_(bounds->lo, bounds->hi, bounds->step, initial, before);
   ir::Block* body = op->blocks[0];
   ValueId i = body->params[0];
@@ -184,6 +184,8 @@ Result<Ways> Recorder::build_for(State state, LoopContext& loop) {
   loop.head = &head;
   ir::Block* parent = builder_.block();
   builder_.set_block(body);
+  const ValueId first = loop.needs_first ? builder_.binary(OpCode::Eq, Type::I64, i, bounds->lo) : ir::kNoValue;
+  apply_same(head, loop, first, body->params.data() + body->params.size() - loop.flags);
   head.top().stack.back() = iterator_at(iterator, *bounds, i);
   ir::SnapshotId at_head = snapshot_at(head, in.unit);
   builder_.poll(at_head);
@@ -213,12 +215,17 @@ Result<Ways> Recorder::build_while(State state, LoopContext& loop) {
   ir::SnapshotId before = snapshot_at(state, in.unit);
   ValueId mark = static_cast<ValueId>(function_->value_types.size());
   std::vector<ValueId> initial = carried_parts(state, loop.carried);
+  if (auto planned = plan_same(state, loop); !planned) return planned.refusal();
+  if (loop.needs_first) initial.push_back(builder_.const_i1(true));
+  initial_same(loop, &initial);
   ir::Op* op = builder_.loop_(initial, before);
   ir::Block* body = op->blocks[0];
   State head = head_state(state, loop, body->params, 0);
   loop.head = &head;
   ir::Block* parent = builder_.block();
   builder_.set_block(body);
+  const ValueId* flags = body->params.data() + body->params.size() - loop.flags;
+  apply_same(head, loop, loop.needs_first ? flags[-1] : ir::kNoValue, flags);
   builder_.poll(snapshot_at(head, in.unit));
   auto ways = run_block(head, loop.header);
   if (!ways) return ways;
@@ -269,6 +276,8 @@ class Recorder::LoopEnd {
       if (first) collect_parts(like, &values);
       yields_.insert(yields_.end(), values.begin(), values.end());
     }
+    if (loop_.needs_first && op_->code == OpCode::Loop) yields_.push_back(r_.builder_.const_i1(false));
+    r_.yield_same(latch_ < ways_.size() ? &ways_[latch_].state : nullptr, loop_, &yields_);
   }
 
   // The ways out, with their states in terms of the op's results. `total`: how many ways there are in all, exhaustion included.
@@ -340,6 +349,10 @@ class Recorder::LoopEnd {
       }
       if (any) s = renamed(s, parts);
     }
+    prune_same(way.state);
+    for (SameIf& one : way.state.same) {
+      if (!r_.visible(one.flag, mark_) && !contains(op_->results, one.flag) && !contains(extra_results_, one.flag)) one.flag = extra(one.flag);
+    }
   }
   Sym renamed(const Sym& s, const std::vector<ValueId>& parts) {
     Sym out = with_parts(s, parts, &r_.boxes_);
@@ -385,10 +398,23 @@ Result<Ways> Recorder::finish_loop(ir::Op* op, ValueId mark, State state, const 
   return out;
 }
 
+// Does the counted loop make a trip?
+ValueId Recorder::any_trip(const Course& course) {
+  auto step = constant(course.step);
+  ValueId up = ir::kNoValue, down = ir::kNoValue;
+  if (!step || *step > 0) up = builder_.binary(OpCode::Lt, Type::I64, course.lo, course.hi);
+  if (!step || *step < 0) down = builder_.binary(OpCode::Gt, Type::I64, course.lo, course.hi);
+  if (step) return up != ir::kNoValue ? up : down;
+  ValueId rises = builder_.binary(OpCode::Gt, Type::I64, course.step, builder_.const_i64(0));
+  return builder_.select(Type::I1, rises, up, down);
+}
+
 // Adds the way that a counted loop takes when it has run out, or leaves there.
 Result<Ways> Recorder::after_exhaustion(ir::Op* op, State state, LoopContext& loop, Ways out) {
   const FrameInfo& info = *state.top().info;
   state = head_state(state, loop, op->results, 0);
+  const ValueId no_trip = loop.needs_first ? builder_.unary(OpCode::Not, Type::I1, any_trip(*loop.course)) : ir::kNoValue;
+  apply_same(state, loop, no_trip, op->results.data() + carried_parts(state, loop.carried).size());
   const HlInstr& in = first_instr(info, loop.header);
   int to = info.part->map().block_at(in.target);
   auto any_flag = [&] {
@@ -432,20 +458,12 @@ Result<Ways> Recorder::peel(State state, int header, int peels) {
   current_info_ = &info;
   current_op_unit_ = in.op_unit;
   builder_.set_line(line_here());
-  if (in.op != HL_FOR_ITER) return first_trip(std::move(state), header, peels, nullptr);
+  if (!is_counted(state, in)) return first_trip(std::move(state), header, peels, nullptr);
   ir::SnapshotId before = snapshot_at(state, in.unit);
   auto bounds = course(state, before);
   if (!bounds) return bounds.refusal();
   if (bounds->together != ir::kNoValue) builder_.guard(bounds->together, ExitReason::Bounds, before);
-  auto step = constant(bounds->step);
-  ValueId up = ir::kNoValue, down = ir::kNoValue;
-  if (!step || *step > 0) up = builder_.binary(OpCode::Lt, Type::I64, bounds->lo, bounds->hi);
-  if (!step || *step < 0) down = builder_.binary(OpCode::Gt, Type::I64, bounds->lo, bounds->hi);
-  ValueId any = up != ir::kNoValue ? up : down;
-  if (!step) {
-    ValueId rises = builder_.binary(OpCode::Gt, Type::I64, bounds->step, builder_.const_i64(0));
-    any = builder_.select(Type::I1, rises, up, down);
-  }
+  ValueId any = any_trip(*bounds);
   if (!may_run_no_trip(info, in)) {
     builder_.guard(any, ExitReason::ZeroTrip, before);
     return first_trip(std::move(state), header, peels, &*bounds);
@@ -480,7 +498,7 @@ Result<Ways> Recorder::first_trip(State state, int header, int peels, const Cour
   const HlInstr& in = first_instr(info, header);
   loops_.push_back(&loop);
   Result<Ways> ways = Ways{};
-  if (in.op == HL_FOR_ITER) {
+  if (course != nullptr) {
     Sym iterator = state.top().stack.back();
     State here = state;
     begin_trip(here, in.unit);

@@ -152,17 +152,12 @@ void Recorder::leave_way(Ways* ways, size_t k, ExitReason reason) {
 bool Recorder::mismatch(Way& a, Way& b, VarRef* which) {
   normalise(a.state);
   normalise(b.state);
-  // What comes to a back edge has the forms of the loop's head already.
-  bool at_latch = std::any_of(loops_.begin(), loops_.end(), [&](const LoopContext* loop) {
-    return loop->check && loop->frame == a.place.frame && loop->header == a.place.block;
-  });
   for (const VarRef& ref : all_variables(a.state, a.place.frame)) {
     Sym& sa = at(a.state, ref);
     Sym& sb = at(b.state, ref);
     if (same_sym(sa, sb)) continue;
     sa = resolve(ref, sa);
     sb = resolve(ref, sb);
-    if (!at_latch) name_objects(sa, sb);
     if (same_shape(sa, sb)) continue;
     *which = ref;
     return true;
@@ -232,6 +227,7 @@ Result<Ways> Recorder::merge(ir::Op* op, ValueId mark, Ways a, Ways b, const Sta
   Columns columns(*function_, input_values_, mark);
   Ways out;
   std::vector<Pending> pending;
+  std::vector<std::pair<size_t, PendingSame>> pending_same;
   auto note = [&](size_t way, const VarRef& ref, const Sym& s, const std::vector<int>& indices, bool new_identity, uint32_t identity) {
     Pending p{way, ref, {}, indices, new_identity, identity};
     collect_parts(s, &p.values);
@@ -258,11 +254,20 @@ Result<Ways> Recorder::merge(ir::Op* op, ValueId mark, Ways a, Ways b, const Sta
         bool as_is = pa[k] == pb[k] && columns.visible(pa[k]);
         indices.push_back(as_is ? -1 : columns.pair(pa[k], pb[k], ref, static_cast<int>(k)));
       }
-      note_kept(ref, sa, sb);
       note(out.size(), ref, sa, indices, true, identities.number(sa, sb));
     }
+    std::vector<PendingSame> same;
+    join_same(way, *other, op, [&](ValueId x, ValueId y) { return x == y && columns.visible(x) ? -1 : columns.pair(x, y, VarRef{}, -2); }, &same);
+    for (PendingSame& one : same) pending_same.emplace_back(out.size(), std::move(one));
+    builder_.set_block(parent);
     out.push_back(way);
+    out.back().state.same.clear();
   }
+  struct Renamed {
+    size_t way, number;
+    int column;
+  };
+  std::vector<Renamed> renamed;
   auto one_sided = [&](Ways& ways, Ways& others, bool arm_a) {
     for (Way& way : ways) {
       if (find_way(others, way.place) != nullptr) continue;
@@ -279,6 +284,12 @@ Result<Ways> Recorder::merge(ir::Op* op, ValueId mark, Ways a, Ways b, const Sta
         if (any) note(out.size(), ref, s, indices, false, 0);
       }
       out.push_back(way);
+      State& state = out.back().state;
+      prune_same(state);
+      for (size_t k = 0; k < state.same.size(); ++k) {
+        const int column = columns.single(arm_a, state.same[k].flag, VarRef{}, -2);
+        if (column >= 0) renamed.push_back({out.size() - 1, k, column});
+      }
     }
   };
   one_sided(a, b, true);
@@ -329,6 +340,12 @@ Result<Ways> Recorder::merge(ir::Op* op, ValueId mark, Ways a, Ways b, const Sta
       replace_parts(s, parts, &place);
     }
   }
+  for (const auto& [way, one] : pending_same) {
+    State& state = out[way].state;
+    const ValueId flag = one.column < 0 ? one.flag : op->results[static_cast<size_t>(one.column)];
+    set_same(state, identity_at(state, one.a), identity_at(state, one.b), flag);
+  }
+  for (const Renamed& one : renamed) out[one.way].state.same[one.number].flag = op->results[static_cast<size_t>(one.column)];
   for (size_t k = 0; k < n; ++k) {
     out[k].flag = k < flag_columns.size() ? op->results[static_cast<size_t>(flag_columns[k])] : ir::kNoValue;
   }

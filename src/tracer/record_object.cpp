@@ -31,14 +31,14 @@ void for_each_value(State& state, Visit&& visit) {
   for (Sym& s : state.globals) visit(s);
 }
 
-void becomes(Sym& s, uint32_t box, ValueId object) {
+void becomes(Sym& s, uint32_t box, ValueId object, bool sure = true) {
   if (s.box == box && is_number(s.kind)) {
     s.obj = object;
-    s.sure = true;
+    s.sure = sure;
   }
   if (!s.items || !std::any_of(s.items->begin(), s.items->end(), [&](const Sym& item) { return item.box == box || item.items; })) return;
   s.items = std::make_shared<std::vector<Sym>>(*s.items);
-  for (Sym& item : *s.items) becomes(item, box, object);
+  for (Sym& item : *s.items) becomes(item, box, object, sure);
 }
 
 }  // namespace
@@ -74,6 +74,15 @@ ValueId Recorder::known_pointer(const Sym& s) {
 void Recorder::has_become(State& state, const Sym& s, ValueId object) {
   if (s.box == 0 || s.kind == PyKind::Bool || s.kind == PyKind::NpBool) return;
   for_each_value(state, [&](Sym& copy) { becomes(copy, s.box, object); });
+  // Others are it at times.
+  for (const SameIf& one : std::vector<SameIf>(state.same)) {
+    const uint32_t other = one.a.box == s.box ? one.b.box : one.b.box == s.box ? one.a.box : 0;
+    const Sym* holder = other != 0 ? holder_of(state, {other, ir::kNone, nullptr}) : nullptr;
+    if (holder == nullptr || (holder->obj != ir::kNoValue && holder->sure)) continue;
+    const ValueId before = holder->obj != ir::kNoValue ? holder->obj : dummy(Type::Ptr);
+    const ValueId either = builder_.select(Type::Ptr, one.flag, object, before);
+    for_each_value(state, [&](Sym& copy) { becomes(copy, other, either, false); });
+  }
 }
 
 // May a variable be an object that only a list owns?
@@ -85,8 +94,9 @@ bool Recorder::holds_borrowed(const State& state) const {
 
 // Gives `put` the object that the value is, made here where there is none yet (fresh: `put` takes over the reference).
 template <typename Put>
-void Recorder::put_object(State& state, const Sym& value, ValueId pointer, ir::SnapshotId before, Put&& put) {
+void Recorder::put_object(State& state, Sym value, ValueId pointer, ir::SnapshotId before, Put&& put) {
   if (pointer != ir::kNoValue) return put(pointer, false);
+  value.obj = pointer_of(state, value);
   auto put_new = [&] {
     const size_t parts = static_cast<size_t>(ir::pykind_info(value.kind).parts);
     ValueId made = builder_.box(value.kind, {value.v, parts}, before);
@@ -124,7 +134,7 @@ Result<Recorder::Step> Recorder::store_item(State& state, const HlInstr& in) {
   stack.resize(stack.size() - 3);
   const bool keeps = holds_borrowed(state);
   if (keeps) ++kept_ops_;
-  if (pointer == ir::kNoValue && value.kind == PyKind::Float && value.obj == ir::kNoValue && !keeps) {
+  if (pointer == ir::kNoValue && value.kind == PyKind::Float && value.obj == ir::kNoValue && !keeps && !is_known_at_times(state, value)) {
     has_become(state, value, builder_.list_put(list.v[0], *at, value.v[0], before));
     return Step::kNext;
   }

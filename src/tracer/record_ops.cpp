@@ -174,7 +174,11 @@ Result<Recorder::Step> Recorder::step_stack(State& state, const HlInstr& in) {
   auto& stack = state.top().stack;
   switch (in.op) {
     case HL_LOAD_CONST: push(state, known(*this, PyTuple_GET_ITEM(state.top().info->code->co_consts, in.arg))); return Step::kNext;
-    case HL_POP_TOP: stack.pop_back(); return Step::kNext;
+    case HL_POP_TOP:
+      // An iterator that a loop leaves behind: its going may run Python code.
+      if (is_dropped_iterator(state)) return refuse(RefusalReason::kUnsupportedIterator, "left by break");
+      stack.pop_back();
+      return Step::kNext;
     case HL_PUSH_NULL: push(state, Sym{}); return Step::kNext;
     case HL_COPY: push(state, peek(state, in.arg)); return Step::kNext;
     case HL_SWAP: {

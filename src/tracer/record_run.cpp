@@ -5,12 +5,16 @@
 // those that can be taken for what was seen while recording (guarded behind the run), or that are dropped, or stored into a variable: the whole of
 // `print(f"{x}")`, or `name = d.get(k)`, is one run.
 //
+// FOR_ITER of an iterator that native code does not walk over itself is the beginning of a run, too: with what unpacks and stores the item. The first
+// object that such a run leaves is null where the iterator had none left: then it is gone from the stack, and the rest of the run was not done.
+//
 // Behind a run the frame holds objects in every variable that the run's snapshot gives, no longer what it held at entry. So every snapshot of the region
 // gives those variables (complete_snapshots), and a number that was made an object there stays that object (note_made).
 #include <algorithm>
 
 #include "runtime/box.h"
 #include "runtime/objects.h"
+#include "tracer/iterator_parts.h"
 #include "tracer/perform.h"
 #include "tracer/recorder.h"
 
@@ -79,6 +83,7 @@ struct Recorder::RunPlan {
   std::vector<Unknown> unknowns;
   std::vector<Stored> stored;      // in this order
   size_t count = 0;                // instructions
+  bool alone = false;              // no more than one
   int end_unit = 0;
   std::vector<Sym> values;         // by number of the unknown object
 
@@ -166,9 +171,10 @@ bool Recorder::plan_run(const State& state, const HlInstr& in, RunPlan* plan) co
     ++plan->count;
     plan->end_unit = at->next_unit;
     auto next = at + 1;
-    const bool block_ends = next == map.instrs().end() || next->target >= 0 || !stack_effect(*next).can || map.block_at(next->unit) != kNoBlock;
+    const bool next_block = next != map.instrs().end() && map.block_at(next->unit) != kNoBlock && !(at->op == HL_FOR_ITER && is_body_of(info, *at));
+    const bool block_ends = next == map.instrs().end() || next->target >= 0 || !stack_effect(*next).can || next_block;
     if (next != map.instrs().end() && seen != nullptr) plan->see_top(seen->top(next->op_unit).kind);
-    if (block_ends) break;
+    if (block_ends || plan->alone) break;
     const bool dropped = next->op == HL_POP_TOP && plan->stack.back().unknown >= 0;
     if (plan->settled() && !dropped) break;
   }
@@ -202,23 +208,28 @@ bool Recorder::place_unknowns(RunPlan& plan) {
 
 // ------------------------------------------------------------------------------------------------- the run itself
 
-// Nothing: the instruction is none that `run` can do here.
-std::optional<Recorder::Step> Recorder::run_here(State& state, const HlInstr& in, const base::Refusal& why) {
-  if (state.frames.size() != 1 || !stack_effect(in).can) return std::nullopt;  // in a callee: T25
-  if (run_units_.count(in.op_unit) == 0 && run_units_.size() >= kMaxRuns) return std::nullopt;
-  RunPlan plan;
-  if (!plan_run(state, in, &plan)) return std::nullopt;
+// False: the instruction is none that `run` can do here.
+bool Recorder::prepare_run(State& state, const HlInstr& in, const base::Refusal& why, RunPlan* plan) {
+  if (state.frames.size() != 1 || !stack_effect(in).can) return false;  // in a callee: T25
+  if (run_units_.count(in.op_unit) == 0 && run_units_.size() >= kMaxRuns) return false;
+  if (!plan_run(state, in, plan)) return false;
   normalise(state);
   auto& stack = state.top().stack;
   for (size_t k = 0; k < stack.size(); ++k) {
     if (k >= static_cast<size_t>(function_->entry_stack_depth)) fetch(state, {VarRef::Where::kStack, 0, static_cast<int>(k)});
   }
-  if (!survives_run(state) || !place_unknowns(plan)) return std::nullopt;
+  if (!survives_run(state) || !place_unknowns(*plan)) return false;
   normalise(state);  // names may have become variables
-  if (run_units_.insert(in.op_unit).second) function_->left.push_back(why);
+  if (run_units_.insert(in.op_unit).second && !plan->alone) function_->left.push_back(why);
+  return true;
+}
+
+// The run itself. Gives the objects of the plan's results, after FOR_ITER's item if it begins with that.
+std::vector<ValueId> Recorder::emit_run(State& state, const HlInstr& in, const RunPlan& plan) {
   const ir::SnapshotId id = snapshot_at(state, in.unit);
   ir::FrameState& frame = function_->snapshots[id].frames[0];
   frame.return_unit = plan.end_unit;
+  if (in.op == HL_FOR_ITER) frame.results.push_back({ir::SlotKind::kStack, static_cast<uint32_t>(state.top().stack.size())});
   for (const RunPlan::Unknown& unknown : plan.unknowns) {
     if (unknown.survives) frame.results.push_back(unknown.slot);
   }
@@ -227,13 +238,81 @@ std::optional<Recorder::Step> Recorder::run_here(State& state, const HlInstr& in
   std::vector<ValueId> objects;
   for (size_t k = 0; k < given.results.size(); ++k) objects.push_back(builder_.made(k));
   note_made(state, given, plan);
-  take_results(state, plan, objects);
+  return objects;
+}
+
+// Nothing: the instruction is none that `run` can do here.
+std::optional<Recorder::Step> Recorder::run_here(State& state, const HlInstr& in, const base::Refusal& why) {
+  RunPlan plan;
+  if (!prepare_run(state, in, why, &plan)) return std::nullopt;
+  take_results(state, plan, emit_run(state, in, plan));
   current_unit_ = plan.end_unit;
   before_ = ir::kNoSnapshot;
   look_at_results(state, plan);
   look_at_arrays(state);
   run_end_ = plan.end_unit;
   return Step::kNext;
+}
+
+// Is what follows FOR_ITER reached from there only?
+bool Recorder::is_body_of(const FrameInfo& info, const HlInstr& in) const {
+  const int from = info.part->map().block_at(in.unit), to = info.part->map().block_at(in.next_unit);
+  if (from == kNoBlock || to == kNoBlock || !info.part->contains(to) || info.part->is_header(to)) return false;
+  return info.part->forward_sources(to) == 1 && info.part->place_of(to) == info.part->loop_of(from);
+}
+
+// FOR_ITER at the end of `block`, done by the interpreter's own function. to_end: an item is not expected, native code leaves with it.
+Result<Ways> Recorder::run_for_iter(State state, const HlInstr& in, int block, bool to_end) {
+  const FrameInfo& info = *state.top().info;
+  const CodeMap& map = info.part->map();
+  RunPlan plan;
+  plan.alone = to_end;
+  const CodeObservation* seen = request_.observations != nullptr ? request_.observations->find(info.code) : nullptr;
+  const SeenIterator* iterator = seen != nullptr ? seen->iterator(in.op_unit) : nullptr;
+  auto why = refuse(RefusalReason::kUnsupportedIterator, iterator != nullptr ? with_advice(iterator->type.c_str()) : kind_text(state.top().stack.back()));
+  if (!prepare_run(state, in, why, &plan)) return why;
+  std::vector<ValueId> objects = emit_run(state, in, plan);
+  const ValueId item = objects[0];
+  objects.erase(objects.begin());
+  State ended = state;
+  ended.top().stack.pop_back();
+  ir::Block* parent = builder_.block();
+  ir::Op* op = builder_.if_(builder_.binary(ir::OpCode::Ne, ir::Type::Ptr, item, dummy(ir::Type::Ptr)), {});
+  ValueId mark = static_cast<ValueId>(function_->value_types.size());
+  builder_.set_block(op->blocks[0]);
+  take_results(state, plan, objects);
+  begin_trip(state, plan.end_unit);
+  Result<Ways> body = Ways{};
+  if (to_end) {
+    builder_.exit(ExitReason::Breaker, before());
+  } else {
+    look_at_results(state, plan);
+    look_at_arrays(state);
+    body = follow_run(std::move(state), plan, block, in);
+    if (!body) return body;
+  }
+  const Place behind{0, map.block_at(in.target)};
+  builder_.set_block(op->blocks[1]);
+  begin_trip(ended, map.blocks()[static_cast<size_t>(behind.block)].unit);
+  look_at_arrays(ended);
+  ++arms_;
+  auto end = follow(ended, block, behind.block);
+  --arms_;
+  if (!end) return end;
+  builder_.set_block(parent);
+  return merge(op, mark, std::move(*body), std::move(*end), ended, behind);
+}
+
+// Goes on behind a run that began with FOR_ITER.
+Result<Ways> Recorder::follow_run(State state, const RunPlan& plan, int block, const HlInstr& in) {
+  const FrameInfo& info = *state.top().info;
+  const CodeMap& map = info.part->map();
+  const int body = map.block_at(in.next_unit);
+  if (plan.count == 1) return follow(std::move(state), block, body);
+  const int next = map.blocks()[static_cast<size_t>(body)].first + static_cast<int>(plan.count) - 1;
+  auto ways = run_block(std::move(state), body, next);
+  if (!ways) return ways;
+  return settle(std::move(*ways), 0, &info, body, false);
 }
 
 // The stack and the variables behind the run; unknown objects are no more than that.
@@ -388,7 +467,7 @@ void Recorder::complete_snapshots() {
       if (snapshot.frames.empty()) continue;
       auto& slots = snapshot.frames[0].slots;
       if (std::any_of(slots.begin(), slots.end(), [&](const ir::SlotValue& entry) { return entry.slot == slot; })) continue;
-      slots.push_back({slot, snap_value(initial)});
+      slots.push_back({slot, snap_value(initial, nullptr)});
     }
   }
 }

@@ -9,7 +9,8 @@ ir::SnapshotId Recorder::before() {
   return before_;
 }
 
-ir::SnapValue Recorder::snap_value(const Sym& s) {
+// What the value is besides known objects and pointers, or another number that it may be.
+ir::SnapValue Recorder::snap_value(const Sym& s, const State* state) {
   ir::SnapValue value;
   value.kind = s.kind;
   value.box = s.box;
@@ -35,16 +36,35 @@ ir::SnapValue Recorder::snap_value(const Sym& s) {
     value = {};
     value.kind = PyKind::Either;
     value.values.push_back(builder_.binary(ir::OpCode::Ne, ir::Type::Ptr, s.obj, dummy(ir::Type::Ptr)));
-    value.children = {std::move(object), snap_value(plain)};
+    value.children = {std::move(object), snap_value(plain, state)};
     return value;
   }
   if (s.kind == PyKind::Array) value.index = s.array_type;
   int n = ir::pykind_info(s.kind).parts;
   for (int k = 0; k < n; ++k) value.values.push_back(s.v[k]);
   if (s.items) {
-    for (const Sym& item : *s.items) value.children.push_back(snap_value(item));
+    for (const Sym& item : *s.items) value.children.push_back(snap_value(item, state));
   }
-  return value;
+  return state == nullptr ? value : snap_choice(s, std::move(value), *state);
+}
+
+// `own`, or what else the value may be.
+ir::SnapValue Recorder::snap_choice(const Sym& s, ir::SnapValue own, const State& state) {
+  std::vector<SameIf> others = others_of(state, s);
+  for (size_t k = others.size(); k-- > 0;) {
+    Sym known;
+    known.kind = s.kind;
+    known.input = others[k].b.input;
+    known.object = others[k].b.object;
+    const Sym* other = others[k].b.is_known() ? &known : holder_of(state, others[k].b);
+    if (other == nullptr) continue;
+    ir::SnapValue choice;
+    choice.kind = PyKind::Either;
+    choice.values.push_back(others[k].flag);
+    choice.children = {snap_value(*other, nullptr), std::move(own)};
+    own = std::move(choice);
+  }
+  return own;
 }
 
 namespace {
@@ -87,7 +107,7 @@ void Recorder::add_slots(const State& state, int frame, ir::FrameState* out) {
   bool entry_frame = frame == 0;
   auto add = [&](ir::Slot slot, const Sym& s) {
     if (entry_frame && unchanged(s, slot)) return;
-    out->slots.push_back({slot, snap_value(s)});
+    out->slots.push_back({slot, snap_value(s, &state)});
   };
   for (size_t k = 0; k < vals.locals.size(); ++k) {
     int kind = hl_local_kind(vals.info->code, static_cast<int>(k));
@@ -98,7 +118,7 @@ void Recorder::add_slots(const State& state, int frame, ir::FrameState* out) {
   for (size_t k = 0; k < vals.stack.size(); ++k) {
     ir::Slot slot{ir::SlotKind::kStack, static_cast<uint32_t>(k)};
     if (entry_frame && k >= function_->entry_stack_depth) {
-      out->slots.push_back({slot, snap_value(vals.stack[k])});
+      out->slots.push_back({slot, snap_value(vals.stack[k], &state)});
     } else {
       add(slot, vals.stack[k]);
     }

@@ -12,6 +12,23 @@ Sym& at(State& state, const VarRef& ref) {
   return vars[static_cast<size_t>(ref.index)];
 }
 
+bool may_have_identity(const Sym& s) {
+  if (s.kind == PyKind::Row || s.kind == PyKind::Tuple || s.kind == PyKind::Int128 || s.kind == PyKind::IntU128) return true;
+  return (is_py_number(s.kind) || is_np_scalar(s.kind)) && s.kind != PyKind::Bool && s.kind != PyKind::NpBool;
+}
+
+Identity identity_of(const Sym& s) {
+  if (is_untouched(s) || !may_have_identity(s)) return {};
+  if (s.object != nullptr) {
+    int overflow = 0;
+    const long value = PyLong_CheckExact(s.object) ? PyLong_AsLongAndOverflow(s.object, &overflow) : 1000;
+    if (overflow == 0 && value >= -5 && value <= 256) return {};  // there is one of each
+    return {0, ir::kNone, s.object};
+  }
+  if (s.input != ir::kNone) return {0, s.input, nullptr};
+  return {s.box, ir::kNone, nullptr};
+}
+
 const Sym& at(const State& state, const VarRef& ref) { return at(const_cast<State&>(state), ref); }
 
 std::vector<VarRef> all_variables(const State& state, int frame) {

@@ -30,6 +30,33 @@ struct VarRef {
   bool operator==(const VarRef&) const = default;
 };
 
+// Which object a value is: a known one, the one that came in as an input, or by the number of a box.
+struct Identity {
+  uint32_t box = 0;
+  uint32_t input = ir::kNone;
+  PyObject* object = nullptr;
+  bool operator==(const Identity&) const = default;
+  bool is_known() const { return input != ir::kNone || object != nullptr; }
+  bool any() const { return box != 0 || is_known(); }
+};
+// None for what has no identity of its own: bools, small ints, None, objects that native code handles by pointer.
+Identity identity_of(const Sym& s);
+bool may_have_identity(const Sym& s);  // of this kind there can be several equal objects
+
+// They are one object if the flag is set.
+struct SameIf {
+  Identity a, b;
+  ir::ValueId flag;  // i1
+};
+
+// A value in a variable or, in tuples and variables of several forms, inside of it (by number, in preorder). number < 0: a known object.
+struct LeafRef {
+  VarRef var;
+  int number = -1;
+  Identity known;
+  bool operator==(const LeafRef&) const = default;
+};
+
 // What does not change while a frame runs.
 struct FrameInfo {
   PyCodeObject* code = nullptr;
@@ -56,6 +83,7 @@ struct FrameVals {
 struct State {
   std::vector<FrameVals> frames;
   std::vector<Sym> globals;  // by number of the recorder's table: names of namespaces, attributes of instances, cells of closures
+  std::vector<SameIf> same;  // identities that are one object at times (record_same.cpp)
 
   FrameVals& top() { return frames.back(); }
   const FrameVals& top() const { return frames.back(); }

@@ -6,6 +6,7 @@
 // block that dominates it immediately, after that block's `if` is complete ("Beyond Relooper", Ramsey 2022): until then the ways that lead to it
 // come out of the `if` as Ways with flags. Ways out of a loop come out of the loop op in the same manner. A place outside of what is compiled is an exit.
 #pragma once
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -32,6 +33,7 @@ using ir::ValueId;
 
 inline constexpr size_t kMaxValues = 60000;
 inline constexpr int kMaxPeels = 2;
+inline constexpr size_t kMaxCarriedFlags = 64;  // for pairs that are one object at times, of one loop
 
 // Objects that a region may take as given, keep alive, and compare by identity when it is entered.
 bool compared_by_identity(PyObject* object);
@@ -49,24 +51,55 @@ class Recorder final : public Emit {
   ir::ObjectId object(PyObject* object) override;
   const ir::HelperTable& helpers() override { return *request_.helpers; }
   base::Refusal refuse(base::RefusalReason reason, std::string detail) override;
+  void note_choice(const Sym& result, ValueId flag, const Sym& a, const Sym& b) override;
   base::Refusal want_text(const Sym& s) override;
   std::optional<base::Refusal> refuse_object(const Sym& s) override;
   PyObject* seen_result() override;
 
   // A name was stored that this recording took for constant: it must be begun again, knowing that.
   bool wants_restart() const { return wants_restart_; }
+  // The iterator of the loop at whose header the region is entered is no more than an object, which FOR_ITER's run asks.
+  void take_any_iterator(bool any) { any_iterator_ = any; }
   std::set<std::string>& stored_names() { return stored_names_; }
   std::set<std::pair<int, uint32_t>>& text_slots() { return text_slots_; }
   std::set<std::pair<int, uint32_t>>& u64_slots() { return u64_slots_; }
 
  private:
   using VarPair = std::pair<VarRef, VarRef>;
+  using LeafPair = std::pair<LeafRef, LeafRef>;
+  // Whether two values are one object: not, always, or if the flag is set.
+  struct Same {
+    bool may = false;
+    ValueId flag = ir::kNoValue;
+  };
+  struct Leaf {
+    LeafRef ref;
+    const Sym* sym;
+  };
+  // Two values of which it is said at the head of a loop whether they are one object: as before the loop in the first trip, then never, always
+  // or as the back edge brings it.
+  struct HeadSame {
+    LeafRef a, b;
+    enum How : uint8_t { kFirstOnly, kThenAlways, kVaries } how;
+    Same before;
+    size_t column;                 // kVaries: which of the carried flags
+  };
+  struct SameNode {                // of a join: what is `a` in one arm and `b` in the other
+    LeafRef ref;
+    Identity a, b;
+    const Sym* in_a;
+    const Sym* in_b;
+  };
+  struct PendingSame {             // column -1: the flag as it is
+    LeafRef a, b;
+    int column;
+    ValueId flag;
+  };
   // What is known of the carried variables of a loop that are copies of each other.
   struct Copies {
     std::vector<VarPair> assumed;
     std::vector<VarPair> given_up;
-    std::vector<VarRef> unnamed;   // variables that need a pointer before the loop is built again
-    bool peel = false;             // they are copies from the second trip on
+    std::vector<LeafPair> always, varying;  // what the back edges bring as one object, and what at times
     void give_up(const VarPair& pair) {
       std::erase(assumed, pair);
       given_up.push_back(pair);
@@ -98,8 +131,11 @@ class Recorder final : public Emit {
     std::vector<VarPair> copies;   // carried variables that are one object at the head (T29)
     std::vector<VarPair> found;    // ... that are one object at some back edge, though not known to be at the head
     std::vector<VarPair> parted;   // ... that are not one object at every back edge, though `copies` has them
-    std::vector<VarRef> kept;      // carried variables that some way round the loop leaves as they are
-    std::vector<VarRef> named;     // ... that some way makes a number that came in, in another variable
+    std::vector<HeadSame> same;    // what else may be one object at the head
+    std::vector<LeafPair> always, varying;  // known when the loop was begun, see Copies
+    std::vector<LeafPair> found_always, found_varying;
+    size_t flags = 0;              // how many flags are carried, behind the values of the carried variables
+    bool needs_first = false;      // whether it is the first trip: of loops that do not count another carried flag
   };
   enum class Step : uint8_t { kNext, kEnded };
   enum class Edge : uint8_t { kExit, kWay, kInline };
@@ -126,7 +162,8 @@ class Recorder final : public Emit {
   ir::SnapshotId snapshot_at_place(const State& state, const Place& place);
   void add_slots(const State& state, int frame, ir::FrameState* out);
   bool unchanged(const Sym& s, ir::Slot slot);
-  ir::SnapValue snap_value(const Sym& s);
+  ir::SnapValue snap_value(const Sym& s, const State* state);   // state: to find what it may be besides, or null
+  ir::SnapValue snap_choice(const Sym& s, ir::SnapValue own, const State& state);
   static bool asks_for_objects(const State& state);
 
   // record_object.cpp
@@ -134,7 +171,7 @@ class Recorder final : public Emit {
   void has_become(State& state, const Sym& s, ValueId object);
   bool holds_borrowed(const State& state) const;
   template <typename Put>
-  void put_object(State& state, const Sym& value, ValueId pointer, ir::SnapshotId before, Put&& put);
+  void put_object(State& state, Sym value, ValueId pointer, ir::SnapshotId before, Put&& put);
   Result<Step> store_item(State& state, const HlInstr& in);
   Result<Step> append_to(State& state, const Sym& list, const Sym& value, int drop, bool leaves_none);
 
@@ -153,7 +190,7 @@ class Recorder final : public Emit {
   ValueId pointer_as(const Sym& s, PyTypeObject* type);
   bool is_copied(const State& state, const Sym& value, size_t operands) const;
   bool add_value(State& state, CallOperands& call, const Sym& value, bool shared);
-  ValueId object_of(State& state, const Sym& value);
+  ValueId object_of(State& state, Sym value);
   Result<Step> put_result(State& state, const HlInstr& in, int drop, ValueId pointer, PyObject* sample);
   Sym bool_sym(ValueId v);
   ValueId emit_call(ir::ObjectCallId id, std::span<const ValueId> operands, int64_t kinds, ir::SnapshotId before);
@@ -196,6 +233,11 @@ class Recorder final : public Emit {
   // record_run.cpp
   struct RunPlan;
   std::optional<Step> run_here(State& state, const HlInstr& in, const base::Refusal& why);
+  bool prepare_run(State& state, const HlInstr& in, const base::Refusal& why, RunPlan* plan);
+  std::vector<ValueId> emit_run(State& state, const HlInstr& in, const RunPlan& plan);
+  Result<Ways> run_for_iter(State state, const HlInstr& in, int block, bool to_end);
+  Result<Ways> follow_run(State state, const RunPlan& plan, int block, const HlInstr& in);
+  bool is_body_of(const FrameInfo& info, const HlInstr& in) const;
   bool plan_one(RunPlan& plan, const State& state, const HlInstr& in) const;
   bool plan_run(const State& state, const HlInstr& in, RunPlan* plan) const;
   bool place_unknowns(RunPlan& plan);
@@ -211,6 +253,12 @@ class Recorder final : public Emit {
   void note_made(State& state, const ir::FrameState& frame, const RunPlan& plan);
   void adopt(Sym& s, ValueId object);
   void complete_snapshots();
+
+  // record_next_item.cpp
+  Result<Ways> ask_iterator(State state, const HlInstr& in, int block);
+  Result<Sym> as_seen(ValueId item, const SeenItem& seen);
+  bool is_dropped_iterator(const State& state) const;
+  void guard_texts(ValueId pointer, const SeenItem& seen, PyObject* sample);
 
   // record_flow.cpp
   Result<Ways> run_from(State state, int block);
@@ -260,15 +308,34 @@ class Recorder final : public Emit {
   void guard_copies(State& before, const LoopContext& loop);
   Sym chosen_form(Sym s) const;
   void join_copies(State& state, const LoopContext& loop);
-  void note_kept(const VarRef& ref, const Sym& a, const Sym& b);
-  bool keep_object(State& state, const VarRef& ref, bool named);
-  void name_objects(Sym& a, Sym& b);
   PyObject* object_now(const VarRef& ref);
+
+  // record_same.cpp
+  static std::vector<Leaf> leaves_of(const State& state, const VarRef& ref);
+  static std::vector<Leaf> leaves_of(const State& state, int frame);
+  static Same same_in(const State& state, const Sym* a, const Identity& ia, const Identity& ib);
+  static Identity identity_at(const State& state, const LeafRef& ref);
+  static const Sym* sym_at(const State& state, const LeafRef& ref);
+  static const Sym* holder_of(const State& state, const Identity& id);
+  static std::vector<SameIf> others_of(const State& state, const Sym& s);
+  static void set_same(State& state, const Identity& a, const Identity& b, ValueId flag);
+  static void prune_same(State& state);
+  static std::vector<SameNode> nodes_of(const Way& a, const Way& b);
+  ValueId value_of(const Same& same);
+  void join_same(const Way& a, const Way& b, ir::Op* op, const std::function<int(ValueId, ValueId)>& column, std::vector<PendingSame>* out);
+  Result<void> plan_same(const State& before, LoopContext& loop);
+  void initial_same(const LoopContext& loop, std::vector<ValueId>* initial);
+  void apply_same(State& state, const LoopContext& loop, ValueId first, const ValueId* flags);
+  static void compare_same(const State& state, LoopContext& loop);
+  void yield_same(const State* state, const LoopContext& loop, std::vector<ValueId>* values);
+  static bool is_known_at_times(const State& state, const Sym& s);
+  ValueId pointer_of(const State& state, const Sym& s);
   void begin_trip(const State& state, int unit);
   Result<Ways> build_for(State state, LoopContext& loop);
   Result<Ways> build_while(State state, LoopContext& loop);
   class LoopEnd;
   Result<Ways> finish_loop(ir::Op* op, ValueId mark, State state, const State& head, LoopContext& loop, Ways ways, bool is_for);
+  ValueId any_trip(const Course& course);
   Result<Ways> after_exhaustion(ir::Op* op, State state, LoopContext& loop, Ways out);
   Result<Ways> peel(State state, int header, int peels);
   Result<Ways> first_trip(State state, int header, int peels, const Course* course);
@@ -290,6 +357,7 @@ class Recorder final : public Emit {
     std::vector<std::pair<ValueId, int64_t>> guards;
     std::vector<std::pair<ValueId, bool>> signs;  // steps of any size: whether they are positive
   };
+  bool is_counted(const State& state, const HlInstr& in) const;
   Result<Course> course(const State& state, ir::SnapshotId before);
   Result<void> collect_positions(const Sym& iterator, std::vector<Position>* out, Course* course);
   void guard_lists(const Course& course, ValueId i, ir::SnapshotId before);
@@ -315,6 +383,7 @@ class Recorder final : public Emit {
   Result<Sym> make_enumerate(const std::vector<Sym>& args);
   Result<Sym> make_reversed(const Sym& s);
   Result<void> entry_iterator(State& state);
+  Result<void> entry_any_iterator(State& state, PyObject* it);
   Result<Sym> entry_part(PyObject* it, uint32_t path, uint32_t depth, EntryPositions* positions);
   Result<Sym> entry_range(PyObject* it, uint32_t path, bool top, EntryPositions* positions);
   Result<ValueId> entry_position(uint32_t path, Py_ssize_t value, bool up, EntryPositions* positions);
@@ -434,6 +503,7 @@ class Recorder final : public Emit {
   std::set<std::pair<int, uint32_t>> text_slots_;  // slots whose str is looked into
   std::set<std::pair<int, uint32_t>> u64_slots_;   // slots of ints that grow beyond 63 bits
   bool wants_restart_ = false;
+  bool any_iterator_ = false;
   std::set<int> run_units_;                    // where instructions are left to the interpreter's C functions
   std::set<const HlInstr*> native_;            // instructions that were translated
   int run_end_ = -1;                           // the instruction in progress was the first of such, up to this unit

@@ -148,11 +148,14 @@ Region* make_region(Runtime& rt, std::unique_ptr<ir::Function> function, std::ve
     if (exit.snapshot == ir::kNoSnapshot) continue;
     const ir::Snapshot& snapshot = f.snapshots[exit.snapshot];
     region->out_cells = std::max(region->out_cells, static_cast<uint32_t>(ir::snapshot_values(snapshot).size()));
-    if (exit.op->code == ir::OpCode::ObjectCall) region->namespace_room = 3 + 2 * f.namespace_guards.size() + f.instances.size();
     if (exit.op->code != ir::OpCode::Run) continue;
     region->has_runs = true;
     region->out_cells = std::max(region->out_cells, static_cast<uint32_t>(snapshot.frames[0].results.size() + snapshot.frames[0].slots.size()));
   }
+  ir::for_each_op(*region->function->body, [&](const ir::Op& op, const ir::Block&) {
+    const bool looks = op.code == ir::OpCode::ObjectCall || op.code == ir::OpCode::NextItem;
+    if (looks) region->namespace_room = 3 + 2 * f.namespace_guards.size() + f.instances.size();
+  });
   const bool by_name = uses_slot(f, ir::SlotKind::kName);
   if (by_name || uses_slot(f, ir::SlotKind::kGlobal) || !f.namespace_guards.empty()) {
     region->globals = hl_frame_globals(frame);
@@ -401,7 +404,8 @@ bool unbox_input(Region& region, const ir::Input& input, HlFrame* frame, int64_t
       return runtime::array_matches(value, region.array_checks[input.array_type], exact_strides);
     case ir::PyKind::Object:
       cells[0] = reinterpret_cast<int64_t>(value);
-      return value != nullptr && object_fits(region, input, value);
+      if (value == nullptr || (input.object != ir::kNone && reinterpret_cast<PyObject*>(Py_TYPE(value)) != object_at(region, input.object))) return false;
+      return object_fits(region, input, value);
     case ir::PyKind::List: cells[0] = reinterpret_cast<int64_t>(value); return value != nullptr && Py_TYPE(value) == &PyList_Type;
     case ir::PyKind::TupleObject: cells[0] = reinterpret_cast<int64_t>(value); return value != nullptr && Py_TYPE(value) == &PyTuple_Type;
     case ir::PyKind::Const: return value != nullptr && value == object_at(region, input.object);

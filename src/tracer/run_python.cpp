@@ -113,7 +113,8 @@ bool headers_hold(const RunContext& c, const Leaving& l, PyObject* const* put) {
 }
 
 bool may_go_on(RunContext& c, const Leaving& l, PyObject* const* put) {
-  if (!c.rt.enabled || c.rt.paused != 0 || c.region.dead || hl_breaker_pending(c.ts)) return false;
+  c.plain_count = 0;
+  if (!c.rt.enabled || c.rt.paused != 0 || c.region.dead || c.region.not_worthwhile || hl_breaker_pending(c.ts)) return false;
   if (!guards_hold(c.rt, c.region, c.ts, c.frame)) return false;
   const bool good = variables_hold(l, put) && entry_facts_hold(c.region, c.frame, c.inputs);
   const bool holds = good && headers_hold(c, l, put);
@@ -157,7 +158,7 @@ bool know_instructions(ExitPlan& plan, PyCodeObject* code) {
   return true;
 }
 
-// The instructions, in the complete frame. kRaised, kLeave: *unit says where.
+// The instructions, in the complete frame. kRaised, kLeave: *unit says where; kEnded: where the frame goes on.
 Done perform_all(RunContext& c, const ExitPlan& plan, PyCodeObject* code, int* unit) {
   const size_t count = plan.instrs.size();
   for (size_t k = 0; k < count; ++k) {
@@ -165,9 +166,23 @@ Done perform_all(RunContext& c, const ExitPlan& plan, PyCodeObject* code, int* u
     hl_frame_set_unit(c.frame, in.unit);
     *unit = in.unit;
     const Done done = perform(c.frame, code, in, k + 1 < count ? &plan.instrs[k + 1] : nullptr);
+    if (done == Done::kEnded) *unit = in.target;
     if (done != Done::kGood) return done;
   }
   return Done::kGood;
+}
+
+// What native code gets: the objects that the run has left, then those that were put into the snapshot's slots.
+void give_results(RunContext& c, const ExitPlan& plan, bool ended, PyObject* const* put, int64_t* first) {
+  int64_t* out = first;
+  for (const ir::Slot& slot : plan.results) {
+    const bool nothing = ended && slot.kind == ir::SlotKind::kStack;
+    *out++ = nothing ? 0 : reinterpret_cast<int64_t>(slot_object(c.region, c.frame, slot, c.inputs));
+  }
+  // The item that FOR_ITER gave may have been taken by the instructions behind it: that there was one is what counts.
+  if (!ended && plan.instrs[0].op == HL_FOR_ITER && *first == 0) *first = reinterpret_cast<int64_t>(Py_None);
+  for (size_t k = 0; k < plan.slots.size(); ++k) *out++ = reinterpret_cast<int64_t>(put[k]);
+  PyErr_Clear();  // of a look-up
 }
 
 int64_t run_in_frame(RunContext& c, Leaving& l, ExitPlan& plan, PyObject** put, PyObject** scratch) {
@@ -179,6 +194,10 @@ int64_t run_in_frame(RunContext& c, Leaving& l, ExitPlan& plan, PyObject** put, 
   hl_frame_set_unit(c.frame, unit);
   drop_old_values(l);
   if (!named) {
+    c.result = deliver(l, unit);
+    return 0;
+  }
+  if (raise_error_of_iterator(l)) {
     c.result = deliver(l, unit);
     return 0;
   }
@@ -197,14 +216,11 @@ int64_t run_in_frame(RunContext& c, Leaving& l, ExitPlan& plan, PyObject** put, 
     return 0;
   }
   if (!may_go_on(c, l, put) || !is_worthwhile(c.region)) {
-    c.result = go_on_at(l, frame.return_unit);
+    c.result = go_on_at(l, done == Done::kEnded ? unit : frame.return_unit);
     return 0;
   }
-  int64_t* out = l.activation->out;
-  for (const ir::Slot& slot : plan.results) *out++ = reinterpret_cast<int64_t>(slot_object(c.region, c.frame, slot, c.inputs));
-  for (size_t k = 0; k < plan.slots.size(); ++k) *out++ = reinterpret_cast<int64_t>(put[k]);
-  PyErr_Clear();  // of a look-up
   note_namespaces(c, l.activation);
+  give_results(c, plan, done == Done::kEnded, put, l.activation->out);
   return 1;
 }
 

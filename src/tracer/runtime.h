@@ -145,6 +145,7 @@ struct Runtime {
   uint64_t force_state = 0, force_step = 0;  // HOTLOOP_FORCE_EXIT
   int64_t force_countdown = INT64_MAX;
   int nested_runs = 0;      // runs of Python code inside native code that are under way, of all threads together
+  PyObject* ended_iterator = nullptr;  // one that has no items; made once
   void* ballast = nullptr;  // freed when memory for boxes runs out
 };
 Runtime& runtime();

@@ -28,6 +28,7 @@ class Emit {
   virtual ir::ObjectId object(PyObject* object) = 0;            // keeps the object alive in the region
   virtual const ir::HelperTable& helpers() = 0;
   virtual base::Refusal refuse(base::RefusalReason reason, std::string detail) = 0;  // adds the current line
+  virtual void note_choice(const Sym& result, ir::ValueId flag, const Sym& a, const Sym& b) = 0;  // it is the object a if the flag is set, else b (Sym{}: a new one)
   virtual base::Refusal want_text(const Sym& s) = 0;           // a str that came in as a known object is looked into: record anew, with it as text
   // Why a value of kind Object is not known by its type, if it is an array or a scalar of NumPy.
   virtual std::optional<base::Refusal> refuse_object(const Sym& s) = 0;

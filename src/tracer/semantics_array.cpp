@@ -248,7 +248,8 @@ Result<Sym> attribute(Emit& e, const Sym& object, PyObject* name) {
     if (real) return object;  // an exact float or int is its own real part
     return make_sym(e, object.kind, ir.const_bits(part_type(object.kind), 0));
   }
-  if (is_np_scalar(object.kind)) return make_sym(e, object.kind, real ? object.v[0] : ir.const_bits(part_type(object.kind), 0));
+  if (is_np_scalar(object.kind) && real) return object;  // likewise
+  if (is_np_scalar(object.kind)) return make_sym(e, object.kind, ir.const_bits(part_type(object.kind), 0));
   return e.refuse(RefusalReason::kUnsupportedAttribute, std::string(ir::pykind_info(object.kind).text) + "." + text);
 }
 

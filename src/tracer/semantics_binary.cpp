@@ -15,7 +15,16 @@ Result<Sym> int_division(Emit& e, BinaryOp op, const Sym& a, const Sym& b) {
   if (!divisor || *divisor == 0) {
     ir.guard(ir.binary(OpCode::Ne, Type::I64, y, ir.const_i64(0)), ExitReason::ZeroDivide, e.before());
   }
-  if (op == BinaryOp::kRemainder) return make_sym(e, PyKind::Int, ir.binary(OpCode::FloorMod, Type::I64, x, y));
+  if (op == BinaryOp::kRemainder) {
+    Sym r = make_sym(e, PyKind::Int, ir.binary(OpCode::FloorMod, Type::I64, x, y));
+    auto size = [&](ValueId v) { return ir.conv(Type::U64, ir.unary(OpCode::Abs, Type::I64, v)); };
+    const bool one_digit = divisor && std::abs(*divisor) < kTwoDigits;
+    if (a.kind == PyKind::Int && !one_digit) {
+      ValueId agree = ir.binary(OpCode::Ge, Type::I64, ir.binary(OpCode::Xor, Type::I64, x, y), ir.const_i64(0));
+      note_untouched_dividend(e, r, a, size(x), size(y), agree);
+    }
+    return r;
+  }
   if (!divisor || *divisor == -1) {
     ValueId fits = ir.binary(OpCode::Or, Type::I1, ir.binary(OpCode::Ne, Type::I64, x, ir.const_i64(INT64_MIN)),
                              ir.binary(OpCode::Ne, Type::I64, y, ir.const_i64(-1)));

@@ -214,14 +214,23 @@ std::optional<Sym> wide_modulo(Emit& e, const Sym& a, const Sym& b) {
       PyErr_Clear();
       return std::nullopt;
     }
-    return make_sym(e, PyKind::IntU64, as_u64(e, w.low));
+    Sym r = make_sym(e, PyKind::IntU64, as_u64(e, w.low));
+    e.note_choice(r, ir.binary(OpCode::Eq, Type::I64, w.high, ir.const_i64(0)), a, Sym{});
+    return r;
   }
+  auto noted = [&](Sym r) {
+    auto known = known_u64(b);
+    if (known && *known < kTwoDigits) return r;
+    const ValueId of_b = b.kind == PyKind::Int ? as_u64(e, b.v[0]) : b.v[0];  // positive
+    note_untouched_dividend(e, r, a, as_u64(e, w.low), of_b, ir.binary(OpCode::Eq, Type::I64, w.high, ir.const_i64(0)));
+    return r;
+  };
   if (is_wide_int(b.kind) || b.kind == PyKind::Bool) return std::nullopt;
   auto m = known_u64(b);
   if (m && *m == 0) return std::nullopt;
   if (m && std::has_single_bit(*m)) {
     ValueId low = ir.binary(OpCode::And, Type::I64, w.low, ir.const_i64(static_cast<int64_t>(*m - 1)));
-    return ranged(make_sym(e, PyKind::Int, low), *m - 1);
+    return noted(ranged(make_sym(e, PyKind::Int, low), *m - 1));
   }
   if (!m && b.kind == PyKind::Int) {
     ir.guard(ir.binary(OpCode::Gt, Type::I64, b.v[0], ir.const_i64(0)), ExitReason::Domain, e.before());
@@ -235,7 +244,8 @@ std::optional<Sym> wide_modulo(Emit& e, const Sym& a, const Sym& b) {
   } else {
     r = ir.call(w.range.below != 0 ? ir::HelperId::WideMod : ir::HelperId::WideModU, {w.low, w.high, modulus});
   }
-  return b.kind == PyKind::Int ? ranged(make_sym(e, PyKind::Int, r), m ? *m - 1 : static_cast<uint64_t>(INT64_MAX)) : make_sym(e, PyKind::IntU64, as_u64(e, r));
+  if (b.kind != PyKind::Int) return noted(make_sym(e, PyKind::IntU64, as_u64(e, r)));
+  return noted(ranged(make_sym(e, PyKind::Int, r), m ? *m - 1 : static_cast<uint64_t>(INT64_MAX)));
 }
 
 // Of one unsigned word by another, or by a positive Int.
@@ -280,6 +290,17 @@ std::optional<Sym> wide_binary(Emit& e, BinaryOp op, const Sym& a, const Sym& b)
     case BinaryOp::kFloorDivide: return word_quotient(e, a, b);
     default: return std::nullopt;
   }
+}
+
+// CPython's a % b is the object a where its digits of 30 bits show at a glance that nothing is to be divided, and the signs agree; not where both
+// have one digit. Of the absolute values.
+void note_untouched_dividend(Emit& e, const Sym& r, const Sym& a, ValueId of_a, ValueId of_b, ValueId agree) {
+  ir::Builder& ir = e.b();
+  auto constant = [&](int64_t v) { return ir.const_bits(Type::U64, v); };
+  ValueId by = ir.select(Type::U64, ir.binary(OpCode::Ge, Type::U64, of_b, constant(kTwoDigits << 30)), constant(60), constant(30));
+  ValueId less = ir.binary(OpCode::Lt, Type::U64, ir.binary(OpCode::Shr, Type::U64, of_a, by), ir.binary(OpCode::Shr, Type::U64, of_b, by));
+  ValueId large = ir.binary(OpCode::Ge, Type::U64, of_b, constant(kTwoDigits));
+  e.note_choice(r, ir.binary(OpCode::And, Type::I1, ir.binary(OpCode::And, Type::I1, less, large), agree), a, Sym{});
 }
 
 Sym ranged(Sym s, uint64_t most) {

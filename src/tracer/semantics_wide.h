@@ -16,6 +16,8 @@ inline bool is_any_int(PyKind k) { return is_py_int_like(k) || k == PyKind::IntU
 // a OP b, kept wide where it may need that. Nothing: the operator or the ranges do not allow it.
 std::optional<Sym> wide_binary(Emit& e, BinaryOp op, const Sym& a, const Sym& b);
 // An int of which it is known that it lies in 0 .. most.
+inline constexpr int64_t kTwoDigits = int64_t{1} << 30;  // CPython's ints of this size and more
+void note_untouched_dividend(Emit& e, const Sym& r, const Sym& a, ValueId of_a, ValueId of_b, ValueId agree);
 Sym ranged(Sym s, uint64_t most);
 // The same as Int or IntU64; leaves through before() where it does not fit. Ints of other kinds stay as they are.
 Sym narrow_int(Emit& e, const Sym& s);

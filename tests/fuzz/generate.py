@@ -5,6 +5,7 @@ loops, branches, early returns of helpers, exceptions (bad indices, zero divisor
 from growing without bound, so that a program ends in any case.
 """
 
+import itertools
 import random
 
 import numpy as np
@@ -29,6 +30,22 @@ def looks():
     return len(f.f_locals) + f.f_lineno % 5
 def log(what):
     return None
+def gen(n):
+    global G
+    for j in range(n):
+        if j % 4 == 1:
+            G = (G + j) % 97
+        yield j
+class Steps:
+    def __init__(self, n):
+        self.j, self.n = -1, n
+    def __iter__(self):
+        return self
+    def __next__(self):
+        self.j += 1
+        if self.j >= self.n:
+            raise StopIteration(self.j) if self.j % 7 else ZeroDivisionError("steps")
+        return self.j
 class O:
     def __init__(self):
         self.x = 0.5
@@ -243,8 +260,10 @@ class Program:
     def loop(self):
         self.counter += 1
         i = f"i{self.counter}"
-        k = self.random.randrange(14)
-        if k >= 10:
+        k = self.random.randrange(17)
+        if k >= 14:
+            self.asked_loop(i)
+        elif k >= 10:
             self.iterator_loop(i)
         elif k < 6 or not self.loops:
             outer = self.index_name() if self.loops else "n"
@@ -307,8 +326,38 @@ class Program:
         self.emit(f"{self.random.choice(self.numbers)} {self.pick('=', '=', '+=')} {first}")
         self.depth -= 1
 
+    def asked_loop(self, i):
+        """A loop over an iterator that compiled code asks for each item, or leaves to the interpreter."""
+        first = f"{i}_"
+        count = self.pick("n", "n", "n - 1", "6", "3", "1", "0", self.index_name() if self.loops else "n")
+        array = self.pick("a", "b", "m[0]")
+        if self.random.random() < 0.4:
+            self.emit(f"for {i} in " + self.pick(
+                f"gen({count})", f"Steps({count})", f"itertools.islice(itertools.count({self.pick('', '1', '-2')}), {count})", f"dict.fromkeys(range({count}))",
+                f"set(range({count}))", f"reversed({{j: j for j in range({count})}})", f"itertools.chain(range(2), range({count}), [1, 0])",
+                "itertools.accumulate(range(4))", f"iter(range({count}))", f"filter(None, range({count}))", f"filter(lambda j: j % 2, range({count}))",
+                f"itertools.repeat(2, {count})", f"(j for j in range({count}) if j != 4)", f"map(int, range({count}))",
+                f"itertools.islice(itertools.cycle((0, 2, 1)), {count})") + ":")
+            if self.random.random() < 0.3:
+                self.emit(f"    if {i} {self.pick('== 2 and G % 7 == 3', '>= n - 1')}: break")
+            return
+        nested = self.random.random() < 0.3
+        pairs = self.pick(
+            f"enumerate(gen({count}))", f"{{j: j * 0.5 for j in range({count})}}.items()", f"itertools.product(range({count}), (0.5, 2))", f"zip(itertools.count(), {array})",
+            f"itertools.pairwise(range({count}))", f"((j, j * 0.5) for j in range({count}))", f"itertools.combinations(range({count}), 2)", f"zip(Steps({count}), {array})",
+            f"enumerate(itertools.chain({array}, range(3)))", f"enumerate({array}.flat)", f"itertools.zip_longest(range({count}), {array}[:4], fillvalue=1)",
+            f"enumerate({{'k' + str(j): {self.leaf()} for j in range({count})}}.values())", f"zip(range({count}), itertools.repeat({self.leaf()}))")
+        if nested:
+            self.emit(f"for {first}n, ({i}, {first}) in " + self.pick(f"enumerate({pairs})", f"zip(gen(n), {pairs})") + ":")
+        elif self.random.random() < 0.3:
+            self.emit(f"for {self.pick(f'({i},), {first} in np.ndenumerate({array})', f'({i}, {first}n), {first} in np.ndenumerate(m)', f'{i}, {first} in np.ndindex(m.shape)')}:")
+        else:
+            self.emit(f"for {i}, {first} in {pairs}:")
+        self.emit(f"    {self.random.choice(self.numbers)} {self.pick('=', '=', '+=')} {first}")
+
     def state(self):
-        return "(" + ", ".join([*self.numbers, "h", "g", "list(d.items())[-6:]", "out[-6:]", "text", "o.x", "parts", "G"]) + ")"
+        identities = [f"{p} is {q}" for p, q in itertools.combinations(self.numbers, 2)]
+        return "(" + ", ".join([*self.numbers, *identities, "h", "g", "list(d.items())[-6:]", "out[-6:]", "text", "o.x", "parts", "G"]) + ")"
 
     def objects(self):
         for line in OBJECTS.splitlines():
@@ -332,6 +381,7 @@ class Program:
 
     def make(self):
         self.emit("import cmath")
+        self.emit("import itertools")
         self.emit("import math")
         self.emit("import sys")
         self.emit("import numpy as np")

@@ -112,7 +112,7 @@ def test_attribute_is_carried_in_a_register(hot):
     ir = compiled(hot, lambda: s.run(200), Sum.run)
     assert re.search(r"attribute of 0 \$\d+", ir), ir
     assert re.search(r"for .*carried \(.*%\d+ : f64", ir), ir
-    assert re.search(r"attribute \d+ = float", ir), ir
+    assert re.search(r"attribute \d+ = either %\d+ \(input \d+, float", ir), ir
 
 
 def test_changed_class_is_seen(hot):

@@ -834,3 +834,44 @@ def case_stored_tuples_stay_one_object():
         same += (out[-1] is t) + (d["t"] is t) + (pair[0] is t) + (pair[1][0] is pair[1][1])
         same += out[-1][0] is t[0]
     return same, t is out[-1], pair
+
+
+def case_items_outlive_their_containers():
+    x = y = 0.5
+    text = ""
+    s = 0.0
+    for i in range(40 * N):
+        p = [i * 1000.25, "t%d" % i, (i * 0.5, i + 5000)]
+        if i % 700 == 3:
+            x = p[0]
+            text = p[1]
+            y = p[2][1]
+        s += p[2][0] + x
+    return x, y, text, s
+
+
+def case_popped_containers():
+    todo = [[k * 1000.5, [k + 3000]] for k in range(N)]
+    kept = None
+    for i in range(40 * N):
+        p = todo.pop()
+        if i % 911 == 7:
+            kept = p[1]
+            first = p[0]
+        todo.append([i * 10.5, [i]])
+        if i % 2:
+            todo.append([i * 10.5, [i]])
+            todo.pop(0)
+    return kept, first, len(todo), p
+
+
+def case_walks_over_globals():
+    global walked
+    walked = 0
+    out = []
+    for i in range(N):
+        walked = i
+        for name, value in globals().items():
+            if name == "walked":
+                out.append(value)
+    return out
