@@ -165,7 +165,7 @@ bool Recorder::is_list_append(PyObject* callable, const std::vector<Sym>& args) 
 }
 
 Result<Recorder::Step> Recorder::list_append(State& state, const std::vector<Sym>& args, int drop) {
-  const Sym list = args[0], value = args[1];
+  const Sym &list = args[0], &value = args[1];
   ValueId pointer = known_pointer(value);
   if (pointer == ir::kNoValue && !is_number(value.kind)) return refuse(RefusalReason::kUnsupportedType, "append of " + kind_text(value));
   ir::SnapshotId before = this->before();
