@@ -90,6 +90,43 @@ Result<Sym> model_cmath_class(Emit& e, const ModelCall& call) {
   return make_bool(e, ir.binary(OpCode::Or, Type::I1, of_nan ? nan(z->re) : infinite(z->re), of_nan ? nan(z->im) : infinite(z->im)));
 }
 
+// cmath.log(z, base): the quotient of two logarithms, by Python's own division.
+Result<Sym> model_cmath_log(Emit& e, const ModelCall& call) {
+  auto log = [&](size_t k) { return model_cmath_1(e, {call.args.subspan(k, 1), call.helper, call.name}); };
+  auto of_number = log(0);
+  if (!of_number || call.args.size() == 1) return of_number;
+  auto of_base = log(1);
+  if (!of_base) return of_base;
+  return complex_binary(e, BinaryOp::kTrueDivide, *of_number, *of_base);
+}
+
+Result<Sym> model_cmath_rect(Emit& e, const ModelCall& call) {
+  ir::Builder& ir = e.b();
+  for (const Sym& s : call.args) {
+    if (!is_py_number(s.kind) || s.kind == PyKind::Complex) return unsupported(e, "cmath.rect", s);
+  }
+  ValueId r = to_f64(e, call.args[0]), phi = to_f64(e, call.args[1]);
+  ir.guard(finite(e, Type::F64, {r, phi}), ExitReason::Domain, e.before());
+  auto part = [&](ir::HelperId id) { return ir.binary(OpCode::Mul, Type::F64, r, ir.call(id, {phi})); };
+  return make_sym(e, PyKind::Complex, part(ir::HelperId::MathCos), part(ir::HelperId::MathSin));
+}
+
+// isclose with its default tolerances: 1e-09 relative, none absolute.
+Result<Sym> model_cmath_isclose(Emit& e, const ModelCall& call) {
+  ir::Builder& ir = e.b();
+  for (const Sym& s : call.args) {
+    if (!is_cmath_argument(s.kind)) return unsupported(e, "cmath.isclose", s);
+  }
+  ComplexParts a = to_complex(e, call.args[0]), b = to_complex(e, call.args[1]);
+  ir.guard(both(e, finite(e, Type::F64, a), finite(e, Type::F64, b)), ExitReason::Domain, e.before());
+  auto size = [&](ComplexParts z) { return ir.call(ir::HelperId::HypotF64, {z.re, z.im}); };
+  auto less = [&](ComplexParts z) { return ir.binary(OpCode::Sub, Type::F64, z.re, z.im); };
+  ValueId difference = size({less({a.re, b.re}), less({a.im, b.im})});
+  auto within = [&](ComplexParts z) { return ir.binary(OpCode::Le, Type::F64, difference, ir.binary(OpCode::Mul, Type::F64, ir.const_f64(1e-09), size(z))); };
+  ValueId same = both(e, ir.binary(OpCode::Eq, Type::F64, a.re, b.re), ir.binary(OpCode::Eq, Type::F64, a.im, b.im));
+  return make_bool(e, ir.binary(OpCode::Or, Type::I1, same, ir.binary(OpCode::Or, Type::I1, within(b), within(a))));
+}
+
 // A function of NumPy on a complex scalar. `absolute` gives a float.
 Result<Sym> np_complex_function(Emit& e, const ModelCall& call, std::string_view name) {
   const Sym& a = call.args[0];

@@ -258,7 +258,7 @@ Result<Ways> Recorder::merge(ir::Op* op, ValueId mark, Ways a, Ways b, const Sta
     }
     std::vector<PendingSame> same;
     join_same(way, *other, op, [&](ValueId x, ValueId y) { return x == y && columns.visible(x) ? -1 : columns.pair(x, y, VarRef{}, -2); }, &same);
-    for (PendingSame& one : same) pending_same.emplace_back(out.size(), std::move(one));
+    for (const PendingSame& one : same) pending_same.emplace_back(out.size(), one);
     builder_.set_block(parent);
     out.push_back(way);
     out.back().state.same.clear();

@@ -535,9 +535,13 @@ print("end")
 """
 
 
+def slow(*env):
+    return pytest.param(*env, marks=pytest.mark.slow)
+
+
 @pytest.mark.parametrize("threshold", [2, pytest.param(150, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("env", [{}, {"HOTLOOP_FORCE_EXIT": "3:5"}, {"HOTLOOP_BACKEND": "evaluator"}, {"HOTLOOP_VERIFY": "1"},
-                                 {"HOTLOOP_FORCE_EXIT": "1:1"}, {"HOTLOOP_FORCE_EXIT": "2:1"}, {"HOTLOOP_ISA": "sse2"}],
+@pytest.mark.parametrize("env", [{}, slow({"HOTLOOP_FORCE_EXIT": "3:5"}), slow({"HOTLOOP_BACKEND": "evaluator"}), slow({"HOTLOOP_VERIFY": "1"}),
+                                 {"HOTLOOP_FORCE_EXIT": "1:1"}, slow({"HOTLOOP_FORCE_EXIT": "2:1"}), slow({"HOTLOOP_ISA": "sse2"})],
                          ids=["plain", "forced", "evaluator", "verify", "first", "every", "sse2"])
 def test_t29_one_object_per_identity(env, threshold):
     check(LOOPS, env, threshold)

@@ -110,3 +110,28 @@ def case_newton():
         z = z - (z ** 3 - 1) / (3 * z ** 2)
         n += abs(z ** 3 - 1) < 1e-12
     return z, n
+
+
+def case_two_arguments_of_cmath():
+    out = []
+    for r, phi, step in ((1.5, 0.25, 0.5), (2, -3, 1), (0.0, 0.0, 0.25), (1e308, 1e-5, 0.01)):
+        s, n, same = 0j, 0, 0
+        for k in range(TRIPS):
+            z = cmath.rect(r, phi + k * step)
+            s = s * 0.5 + z
+            n += cmath.isclose(z, z * (1 + 1e-10 * (k % 20))) + cmath.isclose(k, k + 0j) * 2
+            if z:
+                same += cmath.isclose(cmath.log(z, 2.5), cmath.log(z) / cmath.log(2.5))
+                s -= cmath.log(z, k + 2) * 0.25 - cmath.log(k + 1.5, z + 0.5)
+        out.append((s, n, same, z))
+    for base in (1, 0, 0.5, 1 + 0j, -0.0):
+        try:
+            for k in range(1, TRIPS):
+                w = cmath.log(k, base if k > TRIPS - 9 else 3)
+        except (ValueError, ZeroDivisionError) as e:
+            out.append((str(e), k, w))
+    for phi in (0.0, -0.0, 1.0):
+        for k in range(TRIPS):
+            z = cmath.rect(-2.5 if k % 2 else -0.0, phi)
+        out.append(z)
+    return out
