@@ -29,12 +29,25 @@ bool has_identity(const Sym& s) {
   return s.kind == PyKind::Row || is_number(s);
 }
 
-// One object has one form: what it is made of has the same identities too.
+// The form of this kind among those that the value may have; null: there is none.
+const Sym* form_like(const Sym& s, const Sym& like) {
+  if (s.kind != PyKind::Either) return s.kind == like.kind ? &s : nullptr;
+  const Sym* first = form_like((*s.items)[0], like);
+  return first != nullptr ? first : form_like((*s.items)[1], like);
+}
+
+// One object has one form: what it is made of has the same identities too. Of two that may have several forms those of one kind are meant.
 void share_boxes(Sym& second, const Sym& first) {
   if (second.box != 0) second.box = first.box;
-  if (!second.items || !first.items || second.items->size() != first.items->size()) return;
+  if (!second.items) return;
+  const bool several = second.kind == PyKind::Either;
+  if (!several && (second.kind != first.kind || !first.items || second.items->size() != first.items->size())) return;
   second.items = std::make_shared<std::vector<Sym>>(*second.items);
-  for (size_t k = 0; k < second.items->size(); ++k) share_boxes((*second.items)[k], (*first.items)[k]);
+  for (size_t k = 0; k < second.items->size(); ++k) {
+    Sym& item = (*second.items)[k];
+    const Sym* other = several ? item.kind == PyKind::Either ? &first : form_like(first, item) : &(*first.items)[k];
+    if (other != nullptr) share_boxes(item, *other);
+  }
 }
 
 bool has_pair(const std::vector<std::pair<VarRef, VarRef>>& all, const std::pair<VarRef, VarRef>& pair) {

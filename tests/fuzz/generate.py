@@ -238,6 +238,28 @@ class Program:
             f"b[{i} % 4:][:1] = {i}",
             f"{name} = int('x1'[{i} % 2])",
             f"{name} = None if {self.condition(0)} else {self.leaf()}; {name} = 3 if {name} is None else {name}",
+            f"seen.add({i} % 5)",
+            f"seen.add(({i} % 3, {value}))",
+            f"if {i} % 4 in seen: seen.discard({i} % 4)",
+            f"{name} = {name} if {value} in seen else len(seen)",
+            f"if parts: {name} = parts.pop({self.pick('', '0', '-1')})",
+            f"if parts and len(parts) > {i} % 3: del parts[{i} % 3]",
+            f"parts.append({self.pick(name, value, f'({i}, {name})')})",
+            "parts = parts[-6:]",
+            f"parts = [{name}] * ({i} % 3) + parts[:2]",
+            f"d[{i} % 3] = d.get({i} % 3, 0.5) + {self.leaf()}",
+            f"{name} = d.pop({i} % 4) if {i} % 4 in d else {self.leaf()}",
+            f"{name} = random.random() - 0.5",
+            f"{name} = random.uniform(-1.0, {self.leaf()})",
+            f"{name} = RNG.random() + {i}",
+            f"{name} = RNG.integers(0, {i} % 7 + 1)",
+            f"text = ('%s' % ({name},)).upper()[:{i} % 9 + 1].strip('-')",
+            f"{name} = text.find({self.pick('"1"', '"E"', '"."')}) + text.count('0')",
+            f"{name} = isinstance({name}, (int, np.floating))",
+            f"pq = ({name}, {i}); {name} = pq[{i} % 2]",
+            f"{name} = [{name} for _ in range({i} % 3)]; {name} = {name}[0] if {name} else {value}",
+            f"{name} = float('%d' % {i}) + int(str({i}))",
+            f"{name} = star(*({i}, {name}))",
             f"log(lambda: {i})" if self.random.random() < 0.2 else f"log({value})",
         ]))
 
@@ -357,7 +379,7 @@ class Program:
 
     def state(self):
         identities = [f"{p} is {q}" for p, q in itertools.combinations(self.numbers, 2)]
-        return "(" + ", ".join([*self.numbers, *identities, "h", "g", "list(d.items())[-6:]", "out[-6:]", "text", "o.x", "parts", "G"]) + ")"
+        return "(" + ", ".join([*self.numbers, *identities, "h", "g", "list(d.items())[-6:]", "out[-6:]", "text", "o.x", "parts", "sorted(map(repr, seen))", "G"]) + ")"
 
     def objects(self):
         for line in OBJECTS.splitlines():
@@ -383,6 +405,7 @@ class Program:
         self.emit("import cmath")
         self.emit("import itertools")
         self.emit("import math")
+        self.emit("import random")
         self.emit("import sys")
         self.emit("import numpy as np")
         self.objects()
@@ -395,7 +418,10 @@ class Program:
             self.emit(f"{name} = {self.pick('0', '0.0', '1', 'x', 'y', '2.5', 'a[0]', 'True')}")
         self.emit("global G")
         self.emit("G = 0")
-        self.emit("d, out, text, o, parts = {}, [], '', O(), None")
+        self.emit("d, out, text, o, parts, seen = {}, [], '', O(), [], set()")
+        self.emit("random.seed(5)")
+        self.emit("global RNG")
+        self.emit("RNG = np.random.default_rng(6)")
         self.emit(f"h, g = {self.pick('1', '0', '2**63 + 1', 'n')}, {self.pick('1', '-5', '0x9E3779B97F4A7C15')}")
         for _ in range(self.random.randint(1, 2)):
             self.loop()

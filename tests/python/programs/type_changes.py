@@ -326,3 +326,24 @@ def case_no_reassociation():
         y = (x + 1e16) - 1e16
         z = x * 3.0 / 3.0
     return x, y, z
+
+
+def case_copy_of_an_item_in_two_forms():
+    # `v` is the item, or the item less a float; behind the loop it is the very item.
+    def walk(a, s, t):
+        u = v = 0.0
+        for _, one in zip(range(3), (1, 2, 3)):
+            for _, item in enumerate(a, 2):
+                v = item
+                if u:
+                    continue
+                u, t = t, u
+                v -= s
+            break
+        return s, t, u, v, v is item
+
+    out = []
+    for _ in range(4):
+        for dtype in (np.int64, np.float64, np.uint64, np.int32):
+            out.append(walk(np.arange(12).astype(dtype)[::-1], 0.0, True))
+    return out
