@@ -29,14 +29,14 @@ bool has_identity(const Sym& s) {
   return s.kind == PyKind::Row || is_number(s);
 }
 
-// The form of this kind among those that the value may have; null: there is none.
+// The very same form among those that the value may have; null: there is none.
 const Sym* form_like(const Sym& s, const Sym& like) {
-  if (s.kind != PyKind::Either) return s.kind == like.kind ? &s : nullptr;
+  if (s.kind != PyKind::Either) return same_shape(s, like) ? &s : nullptr;
   const Sym* first = form_like((*s.items)[0], like);
   return first != nullptr ? first : form_like((*s.items)[1], like);
 }
 
-// One object has one form: what it is made of has the same identities too. Of two that may have several forms those of one kind are meant.
+// One object has one form: what it is made of has the same identities too. Of two that may have several forms those that are alike are meant.
 void share_boxes(Sym& second, const Sym& first) {
   if (second.box != 0) second.box = first.box;
   if (!second.items) return;

@@ -86,6 +86,7 @@ struct Recorder::RunPlan {
   bool alone = false;              // no more than one
   int end_unit = 0;
   std::vector<Sym> values;         // by number of the unknown object
+  int asked = -1;                  // place in the stack of the iterator that a FOR_ITER asks
 
   Item fresh(bool part_of_call = false) {
     unknowns.emplace_back();
@@ -267,6 +268,7 @@ Result<Ways> Recorder::run_for_iter(State state, const HlInstr& in, int block, b
   const CodeMap& map = info.part->map();
   RunPlan plan;
   plan.alone = to_end;
+  plan.asked = static_cast<int>(state.top().stack.size()) - 1;
   const CodeObservation* seen = request_.observations != nullptr ? request_.observations->find(info.code) : nullptr;
   const SeenIterator* iterator = seen != nullptr ? seen->iterator(in.op_unit) : nullptr;
   auto why = refuse(RefusalReason::kUnsupportedIterator, iterator != nullptr ? with_advice(iterator->type.c_str()) : kind_text(state.top().stack.back()));
@@ -416,7 +418,10 @@ void Recorder::note_made(State& state, const ir::FrameState& frame, const RunPla
   for (size_t k = 0; k < frame.slots.size(); ++k) {
     const ir::Slot& slot = frame.slots[k].slot;
     Sym* s = nullptr;
-    if (is_stored(slot) || is_consumed(plan, slot) || is_loop_iterator(state, slot)) continue;
+    if (is_stored(slot) || is_consumed(plan, slot)) continue;
+    // The one that FOR_ITER asks goes on as the object that has been asked.
+    const bool asked = slot.kind == ir::SlotKind::kStack && static_cast<int>(slot.index) == plan.asked;
+    if (!asked && is_loop_iterator(state, slot)) continue;
     if (slot.kind == ir::SlotKind::kLocal || slot.kind == ir::SlotKind::kCell) s = &state.top().locals[slot.index];
     if (slot.kind == ir::SlotKind::kStack && slot.index < state.top().stack.size()) s = &state.top().stack[slot.index];
     for (size_t j = 0; j < name_vars_.size(); ++j) {

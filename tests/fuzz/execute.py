@@ -29,12 +29,14 @@ FORMS = ["function", "module"]
 COUNTS = ["loops_seen", "loops_hot", "recordings", "compiled", "entries", "exits", "exits_forced", "refused"]
 
 
-ADDRESS = re.compile(" at 0x[0-9a-f]+")  # of objects without a repr of their own
+ADDRESS = re.compile(" at 0x[0-9a-fA-F]+")  # of objects without a repr of their own
 
 
 def exact(value):
     if isinstance(value, (tuple, list)):
         return [type(value).__name__, *map(exact, value)]
+    if isinstance(value, set):  # the hash of a NaN is its place in memory
+        return ["set", *sorted(map(repr, value))]
     if isinstance(value, (float, np.floating)):
         return [type(value).__name__, "nan" if value != value else struct.pack("d", float(value)).hex()]
     return [type(value).__name__, ADDRESS.sub("", repr(value))]

@@ -796,3 +796,26 @@ def case_dict_items_stay():
             previous = v
         d[k] = -v
     return previous, same, k, v, d[1000]
+
+
+def case_inner_loop_first_runs_late():
+    # While recording the inner loop ran no trip.
+    v = 1
+    out = []
+    b = np.ones(4)
+    for p in [0] * N + [1, 2, 3]:
+        for i in range(p):
+            if not b[p]:
+                out.append(p)
+            else:
+                v -= 1
+        if p:
+            out.append(v)
+    for p in [0] * N + [1, 2, 3]:
+        for x in b[:p]:
+            v += x
+        for k, x in enumerate(b[:p]):
+            v += x * k
+        if p:
+            out.append(v)
+    return v, out
