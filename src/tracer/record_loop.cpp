@@ -356,10 +356,15 @@ class Recorder::LoopEnd {
   }
   Sym renamed(const Sym& s, const std::vector<ValueId>& parts) {
     Sym out = with_parts(s, parts, &r_.boxes_);
+    keep_identity(out, s);
+    return out;
+  }
+  // It is the same value under another name, and so are the forms that it may have, and the items of a tuple.
+  static void keep_identity(Sym& out, const Sym& s) {
     out.object = s.object;
     out.input = s.input;
     out.box = s.box;
-    return out;
+    for (size_t k = 0; s.items && k < s.items->size(); ++k) keep_identity((*out.items)[k], (*s.items)[k]);
   }
   static bool contains(const std::vector<ValueId>& all, ValueId v) { return std::find(all.begin(), all.end(), v) != all.end(); }
 

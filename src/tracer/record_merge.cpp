@@ -2,7 +2,9 @@
 // See recorder.h. A way that both arms have is joined variable by variable; a way of one arm only passes its values through columns, which it shares
 // with the same variable of the other arm's ways, so that a loop's carried value leaves a body through one column whatever happened there.
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -68,8 +70,7 @@ struct Pending {
   VarRef var;
   std::vector<ValueId> values;  // as they are where column is -1
   std::vector<int> columns;
-  bool new_identity;
-  uint32_t identity;  // results that were one object in either arm have the same number, others 0
+  std::optional<std::pair<Sym, Sym>> arms;  // what each arm brings; none: one arm only, whose identity stays
 };
 
 // The identities that variables had in the two arms, numbered.
@@ -92,6 +93,22 @@ Way* find_way(Ways& ways, const Place& place) {
     if (way.place == place) return &way;
   }
   return nullptr;
+}
+
+// The identities of a result of both arms, its forms and items included. What is one object in both arms stays that object: another name of the
+// value, which it may have got on its way out of an inner `if`, makes no other of it. `box_of`: the box of what was one object in either arm.
+void join_identities(Sym& out, const Sym& a, const Sym& b, const std::function<uint32_t(const Sym&, const Sym&, uint32_t)>& box_of) {
+  if (ir::is_iterator(out.kind)) return;
+  const Identity both = identity_of(a);
+  if (both.any() && both == identity_of(b)) {
+    out.object = a.object;
+    out.input = a.input;
+    if (a.box == b.box) out.box = a.box;
+  } else if (out.box != 0) {
+    out.box = box_of(a, b, out.box);
+  }
+  if (!out.items || out.kind == PyKind::Row || !a.items || !b.items || a.items->size() != b.items->size()) return;
+  for (size_t k = 0; k < out.items->size(); ++k) join_identities((*out.items)[k], (*a.items)[k], (*b.items)[k], box_of);
 }
 
 // The parts of `s` replaced, identity kept.
@@ -228,8 +245,9 @@ Result<Ways> Recorder::merge(ir::Op* op, ValueId mark, Ways a, Ways b, const Sta
   Ways out;
   std::vector<Pending> pending;
   std::vector<std::pair<size_t, PendingSame>> pending_same;
-  auto note = [&](size_t way, const VarRef& ref, const Sym& s, const std::vector<int>& indices, bool new_identity, uint32_t identity) {
-    Pending p{way, ref, {}, indices, new_identity, identity};
+  auto note = [&](size_t way, const VarRef& ref, const Sym& s, const std::vector<int>& indices, const Sym* other) {
+    Pending p{way, ref, {}, indices, std::nullopt};
+    if (other != nullptr) p.arms.emplace(s, *other);
     collect_parts(s, &p.values);
     pending.push_back(std::move(p));
   };
@@ -237,7 +255,6 @@ Result<Ways> Recorder::merge(ir::Op* op, ValueId mark, Ways a, Ways b, const Sta
   for (Way& way : a) {
     Way* other = find_way(b, way.place);
     if (other == nullptr) continue;
-    Identities identities;
     for (const VarRef& ref : all_variables(way.state, way.place.frame)) {
       const Sym& sa = at(way.state, ref);
       const Sym& sb = at(other->state, ref);
@@ -254,7 +271,7 @@ Result<Ways> Recorder::merge(ir::Op* op, ValueId mark, Ways a, Ways b, const Sta
         bool as_is = pa[k] == pb[k] && columns.visible(pa[k]);
         indices.push_back(as_is ? -1 : columns.pair(pa[k], pb[k], ref, static_cast<int>(k)));
       }
-      note(out.size(), ref, sa, indices, true, identities.number(sa, sb));
+      note(out.size(), ref, sa, indices, &sb);
     }
     std::vector<PendingSame> same;
     join_same(way, *other, op, [&](ValueId x, ValueId y) { return x == y && columns.visible(x) ? -1 : columns.pair(x, y, VarRef{}, -2); }, &same);
@@ -281,7 +298,7 @@ Result<Ways> Recorder::merge(ir::Op* op, ValueId mark, Ways a, Ways b, const Sta
           indices.push_back(columns.single(arm_a, parts[k], ref, static_cast<int>(k)));
           any |= indices.back() >= 0;
         }
-        if (any) note(out.size(), ref, s, indices, false, 0);
+        if (any) note(out.size(), ref, s, indices, nullptr);
       }
       out.push_back(way);
       State& state = out.back().state;
@@ -325,6 +342,7 @@ Result<Ways> Recorder::merge(ir::Op* op, ValueId mark, Ways a, Ways b, const Sta
   end_arm(0, a.empty());
   end_arm(1, b.empty());
   for (const Column& column : columns.all()) op->results.push_back(function_->new_value(column.type));
+  std::map<size_t, Identities> identities;                // by way
   std::map<std::pair<size_t, uint32_t>, uint32_t> boxes;  // by way and identity
   for (const Pending& p : pending) {
     std::vector<ValueId> parts = p.values;
@@ -332,9 +350,12 @@ Result<Ways> Recorder::merge(ir::Op* op, ValueId mark, Ways a, Ways b, const Sta
       if (p.columns[k] >= 0) parts[k] = op->results[static_cast<size_t>(p.columns[k])];
     }
     Sym& s = at(out[p.way].state, p.var);
-    if (p.new_identity) {
+    if (p.arms) {
       s = with_parts(s, parts, &boxes_);
-      if (p.identity != 0 && s.box != 0) s.box = boxes.try_emplace({p.way, p.identity}, s.box).first->second;
+      join_identities(s, p.arms->first, p.arms->second, [&](const Sym& in_a, const Sym& in_b, uint32_t fresh) {
+        const uint32_t number = identities[p.way].number(in_a, in_b);
+        return number != 0 ? boxes.try_emplace({p.way, number}, fresh).first->second : fresh;
+      });
     } else {
       size_t place = 0;
       replace_parts(s, parts, &place);

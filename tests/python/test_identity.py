@@ -505,6 +505,72 @@ LOOPS = {
                 hits += (x is y) + 2 * (y is z) + 4 * (x is z)
         return x is y, y is z, x is z, hits, x, y, z
         """,
+    "one of several forms comes out of an inner loop": """
+        s = True
+        u = 0.0
+        for i in (j for j in range(n)):
+            w = s
+            for k in dict.fromkeys(range(6)):
+                w = 0.0
+        return u is w, w, u
+        """,
+    "one of several forms comes out of an inner loop over a range": """
+        s = True
+        u = 0.0
+        for i in range(n):
+            w = s
+            for k in range(6):
+                w = 0.0
+        return u is w, w, u
+        """,
+    "one of several forms behind an inner loop": """
+        t = v = n / 4
+        hits = 0
+        for i in range(n):
+            for k in (j for j in range(5)):
+                u = (i + k) % 3 and v
+            hits += u is t
+        return t is u, hits, t, u
+        """,
+    "items out of an inner loop": """
+        p = n / 4
+        q = (p, 0)
+        hits = 0
+        for i in range(n):
+            for k in range(i % 4):
+                q = (p, k) if k % 2 else (p * 1.0, k)
+            hits += q[0] is p
+        return q[0] is p, hits, q
+        """,
+    "past a branch in a branch": """
+        s = n / 8
+        a = np.arange(8.0)
+        hits = 0
+        for i in (j for j in range(n)):
+            u = s
+            if a[i % 8] < 3 <= n:
+                u -= 1.0
+            else:
+                pass
+            t = u
+            hits += t is s
+        return s is u, t is u, hits, s, u
+        """,
+    "past a branch in a branch, an unknown item": """
+        s = n / 8
+        m = np.arange(6.0).reshape(2, 3)
+        c = (True, n, 2.5)
+        hits = 0
+        for (i, k), e in np.ndenumerate(m):
+            u = s
+            if 2.0 < e <= 3 <= n:
+                u -= sum(c)
+            else:
+                pass
+            t = u
+            hits += t is s
+        return s is u, t is u, hits, s, u
+        """,
 }
 
 CHILD = """
