@@ -85,6 +85,18 @@ bool make_method(Leaving& l, const PlanValue& value, PyObject** result) {
   return *result != nullptr;
 }
 
+// The known object; where the region was compiled for equal code, whose constants are other objects, the live code's own.
+PyObject* constant_of(const Leaving& l, uint32_t index) {
+  PyObject* object = object_at(l.region, index);
+  auto* known = reinterpret_cast<PyCodeObject*>(l.plan.frames[0].code);
+  PyCodeObject* live = hl_frame_code(l.frame);
+  if (known == nullptr || known == live) return object;
+  for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(known->co_consts); ++k) {
+    if (PyTuple_GET_ITEM(known->co_consts, k) == object) return PyTuple_GET_ITEM(live->co_consts, k);
+  }
+  return object;
+}
+
 // A new reference to what this value is; *result null for Unbound. False: no memory.
 bool make(Leaving& l, const PlanValue& value, PyObject** result) {
   PyObject* object = nullptr;
@@ -94,7 +106,7 @@ bool make(Leaving& l, const PlanValue& value, PyObject** result) {
   }
   switch (value.kind) {
     case ir::PyKind::Unbound: *result = nullptr; return true;
-    case ir::PyKind::Const: object = Py_NewRef(object_at(l.region, value.index)); break;
+    case ir::PyKind::Const: object = Py_NewRef(constant_of(l, value.index)); break;
     case ir::PyKind::Input: object = Py_XNewRef(l.inputs[value.index]); *result = object; return true;
     case ir::PyKind::Array:
     case ir::PyKind::Str:

@@ -617,3 +617,30 @@ def check(loops, env, threshold):
     r = subprocess.run([sys.executable, "-X", "faulthandler", "-c", CHILD.format(loops=loops, threshold=threshold)], capture_output=True, text=True,
                        timeout=120, env=dict(os.environ, **env))
     assert r.returncode == 0 and r.stdout == "end\n", r.stdout + r.stderr
+
+
+EQUAL_CODE = """
+import hotloop
+text = '''
+def f(n):
+    s, u = True, 0.25
+    for i in range(n):
+        w = s
+        for k in range(6):
+            w = 0.25
+    return u is w
+'''
+hotloop.enable(threshold=2)
+kept = []
+for _ in range(4):
+    space = {}
+    exec(text, space)
+    kept.append(space["f"])
+    print([space["f"](9) for _ in range(3)])
+print(hotloop.stats()["entries"] > 0)
+"""
+
+
+def test_equal_code_has_constants_of_its_own():
+    r = subprocess.run([sys.executable, "-c", EQUAL_CODE], capture_output=True, text=True, timeout=60)
+    assert r.stdout == "[True, True, True]\n" * 4 + "True\n", r.stdout + r.stderr
