@@ -27,22 +27,10 @@ constexpr std::string_view kStrMethods[] = {
     "rstrip",     "split",    "splitlines", "startswith", "strip",  "swapcase", "title",        "upper",      "zfill"};
 constexpr std::string_view kBytesMethods[] = {"count", "endswith", "find", "hex", "index", "lower", "rfind", "startswith", "strip", "upper"};
 constexpr std::string_view kListMethods[] = {"insert", "extend", "reverse", "copy"};
-// Draws of a numpy.random.Generator that give a float, with up to so many arguments (more: how many to draw).
-struct Draw {
-  std::string_view name;
-  size_t arguments;
-};
-constexpr Draw kFloatDraws[] = {{"normal", 2},      {"uniform", 2}, {"standard_normal", 0}, {"exponential", 1}, {"standard_exponential", 0}, {"random", 0},
-                                {"lognormal", 2},   {"laplace", 2}, {"logistic", 2},        {"gumbel", 2},      {"gamma", 2},                {"beta", 2},
-                                {"standard_cauchy", 0}};
-constexpr std::string_view kClocks[] = {"perf_counter", "time", "monotonic", "process_time"};
-
 template <size_t N>
 bool is_among(std::string_view name, const std::string_view (&names)[N]) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
-
-bool is_type(PyTypeObject* type, std::string_view name) { return std::string_view(type->tp_name) == name; }
 
 // The class that a method is of, and its name; null: it is no method written in C of such a class.
 struct Method {
@@ -61,8 +49,6 @@ bool is_len(PyObject* function) {
   return std::string_view(reinterpret_cast<PyCFunctionObject*>(function)->m_ml->ml_name) == "len" && self != nullptr && PyModule_Check(self) &&
          std::string_view(PyModule_GetName(self)) == "builtins";
 }
-
-bool is_random_base(PyTypeObject* type) { return is_type(type, "_random.Random"); }
 
 }  // namespace
 
@@ -408,10 +394,7 @@ PyObject* Recorder::object_method(const Sym& o, PyObject* name) {
   if (!numpy && !builtin) return nullptr;
   PyObject* method = hl_type_lookup(type, name);
   if (method == nullptr) return nullptr;
-  if (numpy) {
-    const bool draws = std::any_of(std::begin(kFloatDraws), std::end(kFloatDraws), [&](const Draw& draw) { return draw.name == text; });
-    return draws || std::string_view(text) == "integers" ? method : nullptr;
-  }
+  if (numpy) return is_draw(text) ? method : nullptr;
   return Py_TYPE(method) == &PyMethodDescr_Type ? method : nullptr;
 }
 
@@ -539,62 +522,6 @@ Recorder::MaybeStep Recorder::call_len(State& state, const Sym& container, int d
   const ValueId length = emit_call(id, operands, 0, before());
   pop_push(state, drop, number_sym(PyKind::Int, length));
   return Result<Step>(Step::kNext);
-}
-
-// Random numbers and clocks.
-Recorder::MaybeStep Recorder::call_draw(State& state, const HlInstr& in, PyObject* callable, const std::vector<Sym>& args, int drop) {
-  const ValueId function = builder_.object(object(callable));
-  if (PyCFunction_CheckExact(callable)) {  // random.random, time.perf_counter
-    PyObject* self = PyCFunction_GET_SELF(callable);
-    const std::string_view name = reinterpret_cast<PyCFunctionObject*>(callable)->m_ml->ml_name;
-    const bool random = self != nullptr && PyType_IsSubtype(Py_TYPE(self), &PyBaseObject_Type) != 0 && Py_TYPE(self)->tp_base != nullptr &&
-                        is_random_base(Py_TYPE(self)->tp_base);
-    const bool clock = self != nullptr && PyModule_Check(self) && std::string_view(PyModule_GetName(self)) == "time" && is_among(name, kClocks);
-    PyErr_Clear();
-    if ((random && name == "random" && args.empty()) || (clock && args.empty())) {
-      return call_leaf(state, in, ObjectCallId::CallFloat, function, args, 0, ir::kNoValue, drop);
-    }
-    if (random && name == "getrandbits" && args.size() == 1 && args[0].kind == PyKind::Int) {
-      return call_leaf(state, in, ObjectCallId::CallLeaf, function, args, 0, ir::kNoValue, drop);
-    }
-    return std::nullopt;
-  }
-  const Method method = method_of(callable);
-  if (method.type != nullptr && is_random_base(method.type) && !args.empty()) {
-    if (method.name == "random" && args.size() == 1) return call_leaf(state, in, ObjectCallId::CallFloat, function, args, 0, ir::kNoValue, drop);
-    if (method.name == "getrandbits" && args.size() == 2 && args[1].kind == PyKind::Int) {
-      return call_leaf(state, in, ObjectCallId::CallLeaf, function, args, 0, ir::kNoValue, drop);
-    }
-    return std::nullopt;
-  }
-  PyTypeObject* type = args.empty() ? nullptr : object_type(args[0]);
-  if (type == nullptr || !runtime::knows_generator(type)) return std::nullopt;
-  for (const auto& [name, most] : kFloatDraws) {
-    PyObject* key = PyUnicode_FromStringAndSize(name.data(), static_cast<Py_ssize_t>(name.size()));
-    const bool found = key != nullptr && hl_type_lookup(type, key) == callable;
-    Py_XDECREF(key);
-    if (!found) continue;
-    if (args.size() - 1 > most) return std::nullopt;
-    const ValueId generator = pointer_as(args[0], type);
-    for (size_t k = 1; k < args.size(); ++k) {
-      if (!is_py_number(args[k].kind) || args[k].kind == PyKind::Complex) return std::nullopt;
-    }
-    if (name == "random") {
-      const ValueId operands[] = {generator};
-      const ValueId value = emit_call(ObjectCallId::NextDouble, operands, 0, before());
-      pop_push(state, drop, number_sym(PyKind::Float, value));
-      return Result<Step>(Step::kNext);
-    }
-    return call_leaf(state, in, ObjectCallId::CallFloat, function, args, 1, generator, drop);
-  }
-  PyObject* key = PyUnicode_FromString("integers");
-  const bool integers = key != nullptr && hl_type_lookup(type, key) == callable;
-  Py_XDECREF(key);
-  if (!integers || args.size() > 3) return std::nullopt;
-  for (size_t k = 1; k < args.size(); ++k) {
-    if (args[k].kind != PyKind::Int) return std::nullopt;
-  }
-  return call_leaf(state, in, ObjectCallId::CallLeaf, function, args, 1, pointer_as(args[0], type), drop);
 }
 
 }  // namespace hotloop::tracer

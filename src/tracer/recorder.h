@@ -212,6 +212,8 @@ class Recorder final : public Emit {
   MaybeStep call_set(State& state, std::string_view name, const std::vector<Sym>& args, int drop);
   MaybeStep call_list(State& state, const HlInstr& in, PyObject* callable, std::string_view name, const std::vector<Sym>& args, int drop);
   MaybeStep call_len(State& state, const Sym& container, int drop);
+  // record_draws.cpp
+  static bool is_draw(std::string_view method);
   MaybeStep call_draw(State& state, const HlInstr& in, PyObject* callable, const std::vector<Sym>& args, int drop);
 
   // record_leaf.cpp
