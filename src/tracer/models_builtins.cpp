@@ -185,6 +185,7 @@ Result<Sym> model_round(Emit& e, const ModelCall& call) {
     if (a.kind == PyKind::Float) return round_float(e, a, digits);
     if (is_np_real_float(a.kind)) return round_np_float(e, a, digits);
     if (!n || *n < 0) return unsupported(e, "round()", a, digits);
+    if (a.kind == PyKind::Int) return a;  // the very object
     if (is_py_int_like(a.kind)) return make_sym(e, PyKind::Int, to_i64(e, a));
     if (is_np_int(a.kind)) return make_sym(e, a.kind, a.v[0]);
     return unsupported(e, "round()", a, digits);

@@ -15,6 +15,15 @@ pytestmark = needs_hotloop
 
 # name: body of f(n)
 LOOPS = {
+    "round of an int": """
+        s = 1000
+        for i in range(n):
+            t = s
+            t -= i + 700
+            u = round(t, 1)
+            v = round(t)
+        return t is u, t is v, t
+        """,
     "copy": """
         x = y = z = 0.5
         for i in range(n):

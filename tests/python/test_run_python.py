@@ -15,13 +15,14 @@ import gc, sys
 import numpy as np
 import hotloop
 from hotloop import _hotloop
+# So much native work that runs pay on the slowest machine.
 class Calls:
     def __init__(self, do): self.__dict__["do"] = do
     def __setattr__(self, name, value): self.do(value)
 def work(o, a, n):
     s = 0.0
     for i in range(n):
-        for j in range(20):
+        for j in range(200):
             s += a[j] * i
         o.x = i
         t = i
@@ -29,10 +30,10 @@ def work(o, a, n):
 def expected(a, n):
     s = 0.0
     for i in range(n):
-        for j in range(20):
+        for j in range(200):
             s += float(a[j]) * i
     return s, n - 1
-a = np.arange(20) * 0.5
+a = np.arange(200) * 0.5
 """
 
 
