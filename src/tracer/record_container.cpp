@@ -8,6 +8,7 @@
 #include "runtime/box.h"
 #include "runtime/random.h"
 #include "tracer/recorder.h"
+#include "tracer/semantics_common.h"
 
 namespace hotloop::tracer {
 
@@ -17,8 +18,6 @@ using ir::Type;
 
 namespace {
 
-bool is_number(PyKind kind) { return is_py_number(kind) || is_np_scalar(kind); }
-
 // Built-in methods that leave nothing changed where they raise, of exact objects of the type, with numbers, strings, None or bools.
 constexpr std::string_view kStrMethods[] = {
     "capitalize", "casefold", "center",  "count",   "encode",  "endswith",     "expandtabs",   "find",       "index",      "isalnum",  "isalpha",
@@ -27,6 +26,7 @@ constexpr std::string_view kStrMethods[] = {
     "rstrip",     "split",    "splitlines", "startswith", "strip",  "swapcase", "title",        "upper",      "zfill"};
 constexpr std::string_view kBytesMethods[] = {"count", "endswith", "find", "hex", "index", "lower", "rfind", "startswith", "strip", "upper"};
 constexpr std::string_view kListMethods[] = {"insert", "extend", "reverse", "copy"};
+
 template <size_t N>
 bool is_among(std::string_view name, const std::string_view (&names)[N]) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
@@ -42,12 +42,6 @@ Method method_of(PyObject* callable) {
   if (Py_TYPE(callable) != &PyMethodDescr_Type) return {};
   auto* descriptor = reinterpret_cast<PyMethodDescrObject*>(callable);
   return {descriptor->d_common.d_type, descriptor->d_method->ml_name};
-}
-
-bool is_len(PyObject* function) {
-  PyObject* self = PyCFunction_GET_SELF(function);
-  return std::string_view(reinterpret_cast<PyCFunctionObject*>(function)->m_ml->ml_name) == "len" && self != nullptr && PyModule_Check(self) &&
-         std::string_view(PyModule_GetName(self)) == "builtins";
 }
 
 }  // namespace
@@ -85,14 +79,20 @@ ValueId Recorder::pointer_as(const Sym& s, PyTypeObject* type) {
   return builder_.as_type(pointer, object(reinterpret_cast<PyObject*>(type)), before());
 }
 
+// The instructions of the current code behind the one at the unit.
+std::span<const HlInstr> Recorder::instrs_behind(int unit) const {
+  const std::span<const HlInstr> instrs = current_info_->part->map().instrs();
+  auto at = std::upper_bound(instrs.begin(), instrs.end(), unit, [](int one, const HlInstr& in) { return one < in.unit; });
+  return instrs.subspan(static_cast<size_t>(at - instrs.begin()));
+}
+
 // What was seen on top of the stack behind the current instruction, as an object of that kind; null: nothing, or something else.
 PyObject* Recorder::seen_result() {
   const CodeObservation* seen = request_.observations != nullptr && current_info_ != nullptr ? request_.observations->find(current_info_->code) : nullptr;
   if (seen == nullptr) return nullptr;
-  const auto& instrs = current_info_->part->map().instrs();
-  auto at = std::upper_bound(instrs.begin(), instrs.end(), current_unit_, [](int unit, const HlInstr& one) { return unit < one.unit; });
-  if (at == instrs.end()) return nullptr;
-  const CodeObservation::Top top = seen->top(at->op_unit);
+  const auto at = instrs_behind(current_unit_);
+  if (at.empty()) return nullptr;
+  const CodeObservation::Top top = seen->top(at[0].op_unit);
   PyObject* sample = nullptr;
   const int64_t zeros[3] = {0, 0, 0};
   if (is_number(top.kind)) sample = runtime::box(top.kind, zeros);
@@ -186,11 +186,7 @@ void Recorder::flush_kept(const State& state, const LoopContext& loop) {
     if (!s.items) return;
     for (const Sym& item : *s.items) self(self, item);
   };
-  for (const FrameVals& frame : state.frames) {
-    for (const Sym& s : frame.locals) visit(visit, s);
-    for (const Sym& s : frame.stack) visit(visit, s);
-  }
-  for (const Sym& s : state.globals) visit(visit, s);
+  for_each_value(state, [&](const Sym& s) { visit(visit, s); });
   if (retained.size() <= ir::kMaxFlushCells) builder_.flush(retained);
 }
 
@@ -240,22 +236,6 @@ Result<Recorder::Step> Recorder::put_result(State& state, const HlInstr& in, int
   if (!value) return value.refusal();
   state.top().stack.back() = *value;
   return Step::kNext;
-}
-
-Sym Recorder::bool_sym(ValueId v) {
-  Sym s;
-  s.kind = PyKind::Bool;
-  s.v[0] = v;
-  s.box = new_box();
-  return s;
-}
-
-Sym Recorder::number_sym(PyKind kind, ValueId v) {
-  Sym s;
-  s.kind = kind;
-  s.v[0] = v;
-  s.box = new_box();
-  return s;
 }
 
 // ------------------------------------------------------------------------------------------------- instructions
@@ -324,7 +304,7 @@ Recorder::MaybeStep Recorder::contains_key(State& state, const HlInstr& in) {
   if (!add_value(state, call, x, false)) return refuse(RefusalReason::kUnsupportedType, "key of type " + kind_text(x));
   ValueId found = emit_call(type == &PyDict_Type ? ObjectCallId::DictHas : ObjectCallId::SetHas, call.cells, call.kinds, before());
   if (in.arg2 == 1) found = builder_.unary(OpCode::Not, Type::I1, found);
-  pop_push(state, 2, bool_sym(found));
+  pop_push(state, 2, make_bool(*this, found));
   return Result<Step>(Step::kNext);
 }
 
@@ -364,7 +344,7 @@ Result<Recorder::Step> Recorder::delete_item(State& state, const HlInstr&) {
   const Sym container = peek(state, 2), index = peek(state, 1);
   auto& stack = state.top().stack;
   if (container.kind == PyKind::List && (index.kind == PyKind::Int || index.kind == PyKind::Bool)) {
-    const ValueId operands[] = {container.v[0], index.kind == PyKind::Int ? index.v[0] : builder_.conv(Type::I64, index.v[0])};
+    const ValueId operands[] = {container.v[0], to_i64(*this, index)};
     emit_call(ObjectCallId::ListDelete, operands, 0, before());
     stack.resize(stack.size() - 2);
     return Step::kNext;
@@ -414,7 +394,7 @@ Result<Recorder::Step> Recorder::call_leaf(State& state, const HlInstr& in, Obje
   PyObject* sample = seen_result();
   const ValueId result = emit_call(id, call.cells, call.kinds, before());
   if (id != ObjectCallId::CallFloat) return put_result(state, in, drop, result, sample);
-  pop_push(state, drop, number_sym(PyKind::Float, result));
+  pop_push(state, drop, make_sym(*this, PyKind::Float, result));
   return Step::kNext;
 }
 
@@ -438,7 +418,7 @@ Recorder::MaybeStep Recorder::call_object(State& state, const HlInstr& in, PyObj
     }
     return call_leaf(state, in, ObjectCallId::CallLeaf, builder_.object(object(callable)), guarded, 0, ir::kNoValue, drop);
   }
-  if (PyCFunction_CheckExact(callable) && is_len(callable) && args.size() == 1) return call_len(state, args[0], drop);
+  if (is_builtin_function(callable, "len") && args.size() == 1) return call_len(state, args[0], drop);
   if (auto done = call_conversion(state, in, callable, args, drop)) return done;
   return call_draw(state, in, callable, args, drop);
 }
@@ -494,8 +474,7 @@ Recorder::MaybeStep Recorder::call_list(State& state, const HlInstr& in, PyObjec
   if (name == "pop" && args.size() <= 2) {
     const bool last = args.size() == 1;
     if (!last && args[1].kind != PyKind::Int && args[1].kind != PyKind::Bool) return std::nullopt;
-    ValueId index = last ? builder_.const_i64(-1) : args[1].v[0];
-    if (!last && args[1].kind == PyKind::Bool) index = builder_.conv(Type::I64, index);
+    const ValueId index = last ? builder_.const_i64(-1) : to_i64(*this, args[1]);
     PyObject* sample = item_sample(args[0]);
     const ValueId operands[] = {args[0].v[0], index};
     return put_result(state, in, drop, emit_call(ObjectCallId::ListPop, operands, 0, before()), sample);
@@ -520,7 +499,7 @@ Recorder::MaybeStep Recorder::call_len(State& state, const Sym& container, int d
   const ValueId operands[] = {pointer_as(container, type)};
   const ObjectCallId id = type == &PyDict_Type ? ObjectCallId::DictLen : ObjectCallId::SetLen;
   const ValueId length = emit_call(id, operands, 0, before());
-  pop_push(state, drop, number_sym(PyKind::Int, length));
+  pop_push(state, drop, make_sym(*this, PyKind::Int, length));
   return Result<Step>(Step::kNext);
 }
 

@@ -7,6 +7,7 @@
 
 #include "runtime/random.h"
 #include "tracer/recorder.h"
+#include "tracer/semantics_common.h"
 
 namespace hotloop::tracer {
 
@@ -24,9 +25,7 @@ constexpr Draw kFloatDraws[] = {{"normal", 2},      {"uniform", 2}, {"standard_n
                                 {"standard_cauchy", 0}};
 constexpr std::string_view kClocks[] = {"perf_counter", "time", "monotonic", "process_time"};
 
-bool is_type(PyTypeObject* type, std::string_view name) { return std::string_view(type->tp_name) == name; }
-
-bool is_random_base(PyTypeObject* type) { return is_type(type, "_random.Random"); }
+bool is_random_base(PyTypeObject* type) { return std::string_view(type->tp_name) == "_random.Random"; }
 
 }  // namespace
 
@@ -77,7 +76,7 @@ Recorder::MaybeStep Recorder::call_draw(State& state, const HlInstr& in, PyObjec
     if (name == "random") {
       const ValueId operands[] = {generator};
       const ValueId value = emit_call(ObjectCallId::NextDouble, operands, 0, before());
-      pop_push(state, drop, number_sym(PyKind::Float, value));
+      pop_push(state, drop, make_sym(*this, PyKind::Float, value));
       return Result<Step>(Step::kNext);
     }
     return call_leaf(state, in, ObjectCallId::CallFloat, function, args, 1, generator, drop);

@@ -18,7 +18,25 @@ namespace {
 
 bool is_sliceable(PyTypeObject* type) { return type == &PyList_Type || type == &PyTuple_Type || type == &PyUnicode_Type || type == &PyBytes_Type; }
 
-bool is_builtin_function(PyObject* callable, std::string_view name) {
+// The class without a hook of its own for isinstance.
+bool is_ordinary_class(PyObject* o) { return Py_TYPE(o) == &PyType_Type; }
+
+// In how many places of the variables is the value of this identity?
+int places_of(const State& state, uint32_t box) {
+  int places = 0;
+  auto visit = [&](auto&& self, const Sym& s) -> void {
+    if (s.box == box && box != 0) ++places;
+    if (!s.items) return;
+    for (const Sym& item : *s.items) self(self, item);
+  };
+  for_each_value(state, [&](const Sym& s) { visit(visit, s); });
+  return places;
+}
+
+}  // namespace
+
+// A built-in function of this name.
+bool Recorder::is_builtin_function(PyObject* callable, std::string_view name) {
   if (!PyCFunction_CheckExact(callable)) return false;
   PyObject* self = PyCFunction_GET_SELF(callable);
   if (self == nullptr || !PyModule_Check(self)) return false;
@@ -26,11 +44,6 @@ bool is_builtin_function(PyObject* callable, std::string_view name) {
   if (module == nullptr) PyErr_Clear();
   return module != nullptr && std::string_view(module) == "builtins" && reinterpret_cast<PyCFunctionObject*>(callable)->m_ml->ml_name == name;
 }
-
-// The class without a hook of its own for isinstance.
-bool is_ordinary_class(PyObject* o) { return Py_TYPE(o) == &PyType_Type; }
-
-}  // namespace
 
 // A sequence of 1-D elements: what `a, b = row` takes apart.
 Result<Recorder::Step> Recorder::unpack_elements(State& state, const HlInstr& in, const Sym& row) {
@@ -66,9 +79,8 @@ Result<std::vector<Sym>> Recorder::items_of(const Sym& tuple) {
 
 // f(a, b, *tuple): the instructions that put the arguments together, as one. False: they are others.
 bool Recorder::build_spread(State& state, const HlInstr& in) {
-  const auto& instrs = current_info_->part->map().instrs();
-  auto at = std::upper_bound(instrs.begin(), instrs.end(), in.unit, [](int unit, const HlInstr& one) { return unit < one.unit; });
-  if (instrs.end() - at < 3 || at[0].op != HL_LOAD_FAST || at[1].op != HL_LIST_EXTEND || at[1].arg != 1 || at[2].op != HL_LIST_TO_TUPLE) return false;
+  const auto at = instrs_behind(in.unit);
+  if (at.size() < 3 || at[0].op != HL_LOAD_FAST || at[1].op != HL_LIST_EXTEND || at[1].arg != 1 || at[2].op != HL_LIST_TO_TUPLE) return false;
   auto local = load_local(state, at[0], at[0].arg);
   if (!local || (local->kind != PyKind::Tuple && local->kind != PyKind::TupleObject)) return false;
   auto more = items_of(*local);
@@ -105,42 +117,15 @@ bool Recorder::is_tuple_form(const State& state, const Sym& s) const {
   if (s.kind == PyKind::TupleObject) return true;
   if (s.kind == PyKind::Either) return is_tuple_form(state, (*s.items)[0]) && is_tuple_form(state, (*s.items)[1]);
   if (s.kind != PyKind::Tuple || !s.items) return false;
-  int copies = 0;
-  auto count = [&](auto&& self, const Sym& other) -> void {
-    if (other.box == s.box && other.box != 0) ++copies;
-    if (!other.items) return;
-    for (const Sym& item : *other.items) self(self, item);
-  };
   // Numbers that are, or must become, the objects of other variables would change those.
   auto shared_item = [&](const Sym& item) {
     if (!is_number(item.kind)) return true;
     if (item.object != nullptr || item.input != ir::kNone || (item.obj != ir::kNoValue && item.sure)) return false;
     auto is_item = [&](const SameIf& one) { return item.box != 0 && (one.a.box == item.box || one.b.box == item.box); };
-    return item.obj != ir::kNoValue || std::any_of(state.same.begin(), state.same.end(), is_item) || is_copied_twice(state, item);
+    return item.obj != ir::kNoValue || std::any_of(state.same.begin(), state.same.end(), is_item) || item.box == 0 || places_of(state, item.box) > 1;
   };
   if (std::any_of(s.items->begin(), s.items->end(), shared_item)) return false;
-  for (const FrameVals& frame : state.frames) {
-    for (const Sym& other : frame.locals) count(count, other);
-    for (const Sym& other : frame.stack) count(count, other);
-  }
-  for (const Sym& other : state.globals) count(count, other);
-  return copies <= 1 || s.sure;
-}
-
-// Is the number in more than one place?
-bool Recorder::is_copied_twice(const State& state, const Sym& value) const {
-  int places = 0;
-  auto visit = [&](auto&& self, const Sym& s) -> void {
-    if (s.box == value.box) ++places;
-    if (!s.items) return;
-    for (const Sym& item : *s.items) self(self, item);
-  };
-  for (const FrameVals& frame : state.frames) {
-    for (const Sym& s : frame.locals) visit(visit, s);
-    for (const Sym& s : frame.stack) visit(visit, s);
-  }
-  for (const Sym& s : state.globals) visit(visit, s);
-  return places > 1;
+  return s.sure || places_of(state, s.box) <= 1;
 }
 
 // REQUIRES is_tuple_form.
@@ -186,14 +171,9 @@ void Recorder::make_tuple_object(State& state, const VarRef& ref, ir::SnapshotId
 
 // Every copy of the tuple is this object from here on.
 void Recorder::adopt_tuple(State& state, uint32_t box, ValueId object) {
-  auto visit = [&](Sym& s) {
+  for_each_value(state, [&](Sym& s) {
     if (box != 0 && s.kind == PyKind::Tuple && s.box == box && !s.sure) adopt(s, object);
-  };
-  for (FrameVals& frame : state.frames) {
-    for (Sym& s : frame.locals) visit(s);
-    for (Sym& s : frame.stack) visit(s);
-  }
-  for (Sym& s : state.globals) visit(s);
+  });
 }
 
 // c[start:stop] of an exact list, tuple, str or bytes.
@@ -227,12 +207,11 @@ Result<Recorder::Step> Recorder::slice(State& state, const HlInstr& in) {
 // s = s + t: the interpreter lets the str grow where it is.
 bool Recorder::grows(const State& state, const HlInstr& in, const Sym& s) const {
   if (in.arg2 == 1) return true;
-  const auto& instrs = current_info_->part->map().instrs();
-  auto at = std::upper_bound(instrs.begin(), instrs.end(), in.unit, [](int unit, const HlInstr& one) { return unit < one.unit; });
-  if (at == instrs.end()) return false;
-  const bool fast = at->op == HL_STORE_FAST || at->op == HL_STORE_FAST_LOAD_FAST || at->op == HL_STORE_FAST_STORE_FAST;
-  if (!fast) return at->op == HL_STORE_NAME || at->op == HL_STORE_DEREF;
-  const Sym& old = state.top().locals[static_cast<size_t>(at->arg)];
+  const auto at = instrs_behind(in.unit);
+  if (at.empty()) return false;
+  const bool fast = at[0].op == HL_STORE_FAST || at[0].op == HL_STORE_FAST_LOAD_FAST || at[0].op == HL_STORE_FAST_STORE_FAST;
+  if (!fast) return at[0].op == HL_STORE_NAME || at[0].op == HL_STORE_DEREF;
+  const Sym& old = state.top().locals[static_cast<size_t>(at[0].arg)];
   return is_untouched(old) || (old.v[0] == s.v[0] && old.object == s.object);
 }
 
@@ -300,7 +279,7 @@ Recorder::MaybeStep Recorder::call_isinstance(State& state, const std::vector<Sy
   return Result<Step>(Step::kNext);
 }
 
-// Conversions: float("1.5"), int("7"), str(2.5), list(t), tuple(l), repr(x), sorted is left to the interpreter.
+// Conversions: float("1.5"), int("7"), str(2.5), list(t), tuple(l), repr(x).
 Recorder::MaybeStep Recorder::call_conversion(State& state, const HlInstr& in, PyObject* callable, const std::vector<Sym>& args, int drop) {
   if (is_builtin_function(callable, "isinstance") && args.size() == 2) return call_isinstance(state, args, drop);
   if (args.size() != 1) return std::nullopt;

@@ -22,15 +22,6 @@ bool is_borrowed(const Sym& s) {
   return s.items && std::any_of(s.items->begin(), s.items->end(), is_borrowed);
 }
 
-template <typename Visit>
-void for_each_value(State& state, Visit&& visit) {
-  for (FrameVals& frame : state.frames) {
-    for (Sym& s : frame.locals) visit(s);
-    for (Sym& s : frame.stack) visit(s);
-  }
-  for (Sym& s : state.globals) visit(s);
-}
-
 void becomes(Sym& s, uint32_t box, ValueId object, bool sure = true) {
   if (s.box == box && is_number(s.kind)) {
     s.obj = object;
@@ -88,7 +79,7 @@ void Recorder::has_become(State& state, const Sym& s, ValueId object) {
 // May a variable be an object that only a list owns?
 bool Recorder::holds_borrowed(const State& state) const {
   bool any = false;
-  for_each_value(const_cast<State&>(state), [&](const Sym& s) { any = any || is_borrowed(s); });
+  for_each_value(state, [&](const Sym& s) { any = any || is_borrowed(s); });
   return any;
 }
 

@@ -121,4 +121,14 @@ Sym with_parts(const Sym& s, const std::vector<ir::ValueId>& parts, uint32_t* ne
 // For refusals and logs: "int", "array", "tuple".
 std::string kind_text(const Sym& s);
 
+// Visits the value of every variable and stack item of all frames, not what they consist of. `S`: State, const or not.
+template <typename S, typename Visit>
+void for_each_value(S& state, Visit&& visit) {
+  for (auto& frame : state.frames) {
+    for (auto& s : frame.locals) visit(s);
+    for (auto& s : frame.stack) visit(s);
+  }
+  for (auto& s : state.globals) visit(s);
+}
+
 }  // namespace hotloop::tracer

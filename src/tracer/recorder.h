@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -185,6 +186,7 @@ class Recorder final : public Emit {
     bool fits() const { return cells.size() <= ir::kMaxObjectCallCells && count * ir::kObjectCallKindBits <= ir::kObjectCallFlags; }
   };
   using MaybeStep = std::optional<Result<Step>>;
+  std::span<const HlInstr> instrs_behind(int unit) const;
   PyObject* sample_of(const Sym& s) const;
   PyTypeObject* object_type(const Sym& s) const;
   ValueId pointer_as(const Sym& s, PyTypeObject* type);
@@ -192,10 +194,8 @@ class Recorder final : public Emit {
   bool add_value(State& state, CallOperands& call, const Sym& value, bool shared);
   ValueId object_of(State& state, Sym value);
   Result<Step> put_result(State& state, const HlInstr& in, int drop, ValueId pointer, PyObject* sample);
-  Sym bool_sym(ValueId v);
   ValueId emit_call(ir::ObjectCallId id, std::span<const ValueId> operands, int64_t kinds, ir::SnapshotId before);
   void flush_kept(const State& state, const LoopContext& loop);
-  Sym number_sym(PyKind kind, ValueId v);
   Result<Step> load_key(State& state, const HlInstr& in);
   PyObject* value_sample(const Sym& dict);
   PyObject* item_sample(const Sym& list);
@@ -217,12 +217,12 @@ class Recorder final : public Emit {
   MaybeStep call_draw(State& state, const HlInstr& in, PyObject* callable, const std::vector<Sym>& args, int drop);
 
   // record_leaf.cpp
+  static bool is_builtin_function(PyObject* callable, std::string_view name);
   Result<Step> unpack_elements(State& state, const HlInstr& in, const Sym& row);
   Result<std::vector<Sym>> items_of(const Sym& tuple);
   Sym indexable(State& state, const Sym& tuple, const Sym& index);
   void make_tuple_object(State& state, const VarRef& ref, ir::SnapshotId before);
   ValueId tuple_pointer(State& state, const Sym& s);
-  bool is_copied_twice(const State& state, const Sym& value) const;
   bool is_tuple_form(const State& state, const Sym& s) const;
   void adopt_tuple(State& state, uint32_t box, ValueId object);
   bool build_spread(State& state, const HlInstr& in);
