@@ -237,10 +237,20 @@ Recorder::MaybeStep Recorder::object_operator(State& state, const HlInstr& in) {
     auto plain = [&](const Sym& s) { return is_py_number(s.kind) || is_np_scalar(s.kind) || object_type(s) == &PyUnicode_Type || object_type(s) == &PyBytes_Type; };
     const bool tuple = b.kind == PyKind::Tuple && b.items && std::all_of(b.items->begin(), b.items->end(), plain);
     if (!tuple && !plain(b)) return std::nullopt;
+    // What is taken for text must be text: a class may have a __str__.
+    auto guard = [&](Sym& s) {
+      if (s.kind == PyKind::Object) s.v[0] = pointer_as(s, object_type(s));
+    };
+    Sym value = b;
+    guard(value);
+    if (tuple) {
+      value.items = std::make_shared<std::vector<Sym>>(*b.items);
+      std::for_each(value.items->begin(), value.items->end(), guard);
+    }
     CallOperands call;
     call.taken = 2;
     call.cells.push_back(pointer_as(a, left));
-    if (!add_value(state, call, b, false)) return std::nullopt;
+    if (!add_value(state, call, value, false)) return std::nullopt;
     PyObject* sample = sample_of(a);
     return put_result(state, in, 2, emit_call(ObjectCallId::Format, call.cells, call.kinds, before()), sample);
   }
@@ -256,11 +266,9 @@ Recorder::MaybeStep Recorder::call_isinstance(State& state, const std::vector<Sy
   if (x.kind == PyKind::Array && type == Py_TYPE(Py_None)) return std::nullopt;
   if (type == nullptr) {
     type = object_type(x);
-    if (type == nullptr) return std::nullopt;
-    if (x.kind == PyKind::Object) {
-      if ((type->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0) return std::nullopt;
-      pointer_as(x, type);
-    }
+    // An object of a class written in Python may say something else of itself (__class__).
+    if (type == nullptr || (type->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0) return std::nullopt;
+    if (x.kind == PyKind::Object) pointer_as(x, type);
   }
   std::vector<PyObject*> classes;
   const Sym& cls = args[1];

@@ -1,6 +1,7 @@
 """Dictionaries, sets, lists and tuples that compiled loops make, look into and change, methods of strings, random numbers."""
 import collections
 import random
+import sys
 import time
 
 import numpy as np
@@ -875,3 +876,34 @@ def case_walks_over_globals():
             if name == "walked":
                 out.append(value)
     return out
+
+
+class Looks:
+    def __str__(self):
+        return str(sys._getframe(1).f_locals["n"])
+
+
+def case_formatting_of_a_class_at_times():
+    out = []
+    n = 0
+    for x in ["a"] * (N - 3) + [Looks(), "b"]:
+        n += 3
+        out.append("%s" % x)
+        out.append("%s:%d" % (x, n))
+    return out
+
+
+class Mask:
+    def __getattribute__(self, name):
+        return str if name == "__class__" else object.__getattribute__(self, name)
+
+
+def case_isinstance_by_class_attribute():
+    mask = Mask()
+    n = 0
+    for i in range(N):
+        n += isinstance(mask, str) + 2 * isinstance(MASK, str)
+    return n
+
+
+MASK = Mask()
